@@ -1,0 +1,1 @@
+"""The project's commands: ``scrapy COMMAND``. Standard output carries data only."""

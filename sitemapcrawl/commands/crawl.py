@@ -1,0 +1,76 @@
+"""``scrapy crawl``: Scrapy's own, with arguments and store checked first and an exit code that tells how it went."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.crawler import Crawler
+from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
+
+from sitemapcrawl import arguments
+from sitemapcrawl.arguments import Arguments
+from sitemapcrawl.exceptions import ArgumentError, RunConflict, StoreUnreachable
+from sitemapcrawl.frontier import Frontier
+from sitemapcrawl.frontier.policy import Policy
+from sitemapcrawl.spiders import SitemapSpider
+from sitemapcrawl.store import connect
+
+_EXIT_CODES = {"finished": 0, "no_valid_seed": 2, "run_conflict": 2, "shutdown": 130}
+_NOTHING_FOUND = 3
+_UNREACHABLE = 4
+
+
+class Command(CrawlCommand):
+    """Runs a spider."""
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) != 1:
+            super().run(args, opts)
+            return
+        assert self.crawler_process
+        crawler = self._create_crawler(args[0])
+        try:
+            if issubclass(crawler.spidercls, SitemapSpider):
+                _check(crawler, opts.spargs)
+        except (ArgumentError, RunConflict) as error:
+            raise UsageError(str(error), print_help=False) from None
+        except StoreUnreachable as error:
+            sys.stderr.write(f"{error}\n")
+            self.exitcode = _UNREACHABLE
+            return
+        self.crawler_process.crawl(crawler, **opts.spargs)
+        self.crawler_process.start()
+        self.exitcode = 1 if self.crawler_process.bootstrap_failed else _exit_code(crawler)
+
+
+def _check(crawler: Crawler, raw: dict[str, str]) -> None:
+    """Refuse a crawl that can't work before anything is started."""
+    spidercls = crawler.spidercls
+    parsed = arguments.parse(raw, datetime.now(UTC), spidercls.extra_arguments)  # type: ignore[attr-defined]
+    settings = crawler.settings.copy()
+    spidercls.update_settings(settings)
+    with ThreadPoolExecutor(1) as pool:  # the crawl's own event loop is not touched
+        pool.submit(asyncio.run, _check_store(settings, parsed)).result()
+
+
+async def _check_store(settings: BaseSettings, parsed: Arguments) -> None:
+    store = await connect(settings)
+    try:
+        await Frontier(store, Policy.from_settings(settings)).check_run(parsed.recipe(), fresh=parsed.run == "new")
+    finally:
+        await store.close()
+
+
+def _exit_code(crawler: Crawler) -> int:
+    reason = crawler.stats.get_value("finish_reason")
+    counts = crawler.stats.get_value("sitemapcrawl/run/counts") or {}
+    code = _EXIT_CODES.get(reason, 0)
+    if code == 0 and crawler.stats.get_value("sitemapcrawl/run/id") and not counts.get("read"):
+        return _NOTHING_FOUND
+    return code

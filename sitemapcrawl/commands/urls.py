@@ -1,0 +1,67 @@
+"""``scrapy urls``: what the sitemaps list, in rank order, each URL once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy.commands import ScrapyCommand
+
+from sitemapcrawl import urls
+from sitemapcrawl.commands._store import with_frontier
+from sitemapcrawl.frontier import Frontier, listing
+from sitemapcrawl.tables import Format, Writer
+
+_COLUMNS = ("url", "lastmod", "changefreq", "priority", "rank", "sitemap", "site")
+_NOTHING_FOUND = 3
+
+
+class Command(ScrapyCommand):
+    """Lists the catalogue's URLs."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options]"
+
+    def short_desc(self) -> str:
+        return "List the URLs of all sitemaps, best rank first"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--site", metavar="HOST", help="only this host (example.com: its www and subdomains too)")
+        parser.add_argument("--top", type=int, default=0, metavar="N", help="only the best N of each host")
+        parser.add_argument("--format", choices=list(Format), default=Format.TABLE, type=Format)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        with_frontier(self, lambda frontier: _list(frontier, opts))
+
+
+async def _list(frontier: Frontier, opts: argparse.Namespace) -> int:
+    hosts = [host for host in await listing.hosts(frontier) if is_of_site(host, opts.site)]
+    with Writer(_COLUMNS, opts.format) as writer:
+        async for row in _rows(frontier, hosts, opts.top):
+            writer.write(row)
+    if not writer.count:
+        sys.stderr.write("No URL is listed" + (f" for {opts.site}" if opts.site else "") + ".\n")
+        return _NOTHING_FOUND
+    return 0
+
+
+async def _rows(frontier: Frontier, hosts: list[str], top: int) -> AsyncIterator[dict[str, Any]]:
+    for host in hosts:
+        number = 0
+        async for found in listing.listed(frontier, host):
+            number += 1
+            if top and number > top:
+                break
+            row = found.row.as_dict(found.sitemaps[0], urls.site(host))
+            yield row | {"sitemaps": found.sitemaps}
+
+
+def is_of_site(host: str, asked: str | None) -> bool:
+    """Tell whether a host key is the one asked for, or belongs to the registrable domain asked for."""
+    return not asked or host == asked.lower() or urls.site(host) == asked.lower()

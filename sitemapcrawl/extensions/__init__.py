@@ -1,0 +1,1 @@
+"""The project's extensions: feeds of rows, and the summary."""

@@ -1,0 +1,150 @@
+"""What listings show of a crawl: hosts, sitemap records, rows in rank order, the figures of a run.
+
+Knows how to read the catalogue and the records in pieces. Refuses to change anything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from collections import Counter
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from sitemapcrawl import urls
+from sitemapcrawl.frontier import Frontier, catalogue
+from sitemapcrawl.frontier.catalogue import Row
+
+#: Fields of a host's record that describe its robots.txt.
+_ROBOTS = ("robots_outcome", "robots_reason", "robots_at", "robots_status", "robots_sitemaps", "base")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One URL with every sitemap that lists it; the row is the one of the best rank."""
+
+    row: Row
+    sitemaps: list[str]
+
+
+async def hosts(frontier: Frontier) -> list[str]:
+    """Return all host keys of the crawl, sorted."""
+    tags = (frontier.keys.tag(p) for p in range(frontier.keys.partitions))
+    replies = await asyncio.gather(*(frontier.store.command("SMEMBERS", f"{tag}:hosts") for tag in tags))
+    return sorted(host.decode() for reply in replies for host in reply)
+
+
+async def records(frontier: Frontier, host: str) -> list[dict[str, Any]]:
+    """Return what is known of a host's robots.txt and of each sitemap on it, as text."""
+    found = []
+    robots = await _fields(frontier, host, f"host:{host}", _ROBOTS)
+    if robots.get("robots_outcome"):
+        found.append({"url": f"{robots['base']}robots.txt", "kind": "robots", "outcome": robots["robots_outcome"],
+                      "reason": robots.get("robots_reason", ""), "children": robots.get("robots_sitemaps", ""),
+                      "at": robots.get("robots_at", ""), "host": host})  # fmt: skip
+    for url in sorted(await frontier.store.command("SMEMBERS", frontier.keys.of(host, f"sitemaps:{host}"))):
+        values = await frontier.store.command("HGETALL", frontier.keys.of(host, f"sitemap:{url.decode()}"))
+        pairs = dict(zip(values[::2], values[1::2], strict=True)) if isinstance(values, list) else values
+        pairs.pop(b"links", None)
+        found.append({"url": url.decode(), "host": host} | {k.decode(): v.decode() for k, v in pairs.items() if k != b"url"})
+    return found
+
+
+async def _fields(frontier: Frontier, host: str, name: str, fields: tuple[str, ...]) -> dict[str, str]:
+    values = await frontier.store.command("HMGET", frontier.keys.of(host, name), *fields)
+    return {field: value.decode() for field, value in zip(fields, values, strict=True) if value is not None}
+
+
+async def rows_of(frontier: Frontier, host: str, sitemap: str) -> list[Row]:
+    """Return the rows one sitemap lists of one host, in rank order."""
+    return [row async for row in _rows(frontier, host, sitemap)]
+
+
+async def _rows(frontier: Frontier, host: str, sitemap: str) -> AsyncIterator[Row]:
+    key, number = frontier.keys.of(host, f"rows:{host}:{sitemap}"), 0
+    while block := await frontier.store.command("LINDEX", key, number):
+        for row in catalogue.unpack(block):
+            yield row
+        number += 1
+
+
+async def listed(frontier: Frontier, host: str) -> AsyncIterator[Listed]:
+    """Yield a host's URLs in rank order, each once, with all sitemaps that list it."""
+    names = await frontier.store.command("SMEMBERS", frontier.keys.of(host, f"files:{host}"))
+    files = sorted(name.decode() for name in names)
+    sources = await _sources(frontier, host, files)
+    async for row in _merged([_rows(frontier, host, sitemap) for sitemap in files]):
+        numbers = sources.pop(urls.fingerprint(row.loc), None)
+        if numbers is not None:
+            yield Listed(row, [files[number] for number in numbers])
+
+
+async def _sources(frontier: Frontier, host: str, files: list[str]) -> dict[int, tuple[int, ...]]:
+    """Return fingerprint -> numbers of the files that list the URL."""
+    sources: dict[int, tuple[int, ...]] = {}
+    for number, sitemap in enumerate(files):
+        alone = (number,)
+        async for row in _rows(frontier, host, sitemap):
+            key = urls.fingerprint(row.loc)
+            sources[key] = sources[key] + alone if key in sources else alone
+    return sources
+
+
+async def _merged(streams: list[AsyncIterator[Row]]) -> AsyncIterator[Row]:
+    """Merge streams that are in rank order, one block of each in memory."""
+    heap: list[tuple[tuple[int, str], int, Row]] = []
+    for number, stream in enumerate(streams):
+        async for row in stream:
+            heap.append((row.order, number, row))
+            break
+    heapq.heapify(heap)
+    while heap:
+        _, number, row = heap[0]
+        yield row
+        following = await anext(streams[number], None)
+        if following is None:
+            heapq.heappop(heap)
+        else:
+            heapq.heapreplace(heap, (following.order, number, following))
+
+
+async def summarise(frontier: Frontier) -> dict[str, Any]:
+    """Return the figures of the current run, all workers counted: counts, failures by request, what still waits."""
+    replies = await asyncio.gather(*(_partition(frontier, p) for p in range(frontier.keys.partitions)))
+    counts: Counter[str] = Counter()
+    failures: dict[str, str] = {}
+    waiting: dict[str, int] = {}
+    for partition_counts, partition_failures, partition_waiting in replies:
+        counts.update(partition_counts)
+        failures |= partition_failures
+        waiting |= partition_waiting
+    return {"id": frontier.run.id, "resumed": frontier.run.resumed, "counts": dict(counts), "failures": failures, "waiting": waiting}
+
+
+async def _partition(frontier: Frontier, partition: int) -> tuple[dict[str, int], dict[str, str], dict[str, int]]:
+    store, tag, run = frontier.store, frontier.keys.tag(partition), frontier.run.id
+    counts, failures, due, names = await asyncio.gather(
+        store.command("HGETALL", f"{tag}:counts:{run}"),
+        store.command("HGETALL", f"{tag}:failures:{run}"),
+        store.command("ZRANGE", f"{tag}:due", 0, -1, "WITHSCORES"),
+        store.command("SMEMBERS", f"{tag}:hosts"),
+    )
+    waiting = {request.decode(): int(at) for request, at in _pairs(due)}
+    for host in names:
+        for request in await store.command("ZRANGE", f"{tag}:control:{host.decode()}", 0, 99):
+            waiting[request.decode()] = 0
+    return (
+        {name.decode(): int(n) for name, n in _pairs(counts)},
+        {request.decode(): reason.decode() for request, reason in _pairs(failures)},
+        waiting,
+    )
+
+
+def _pairs(reply: Any) -> list[tuple[Any, Any]]:
+    """Return a reply of pairs as pairs, in whichever form the protocol's version gives it."""
+    if isinstance(reply, dict):
+        return list(reply.items())
+    if reply and isinstance(reply[0], list | tuple):
+        return [tuple(pair) for pair in reply]
+    return list(zip(reply[::2], reply[1::2], strict=True))

@@ -1,0 +1,1 @@
+"""The project's middlewares; each decides one thing."""

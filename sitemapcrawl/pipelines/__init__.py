@@ -1,0 +1,1 @@
+"""The project's pipelines, in the order in which an item passes them: ranking, storing."""

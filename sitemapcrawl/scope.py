@@ -1,0 +1,64 @@
+"""Which hosts a sitemap may list pages of.
+
+sitemaps.org lets a sitemap list pages of its own site only, unless the other site's robots.txt names it: a sitemap
+carries the site that vouches for it through the whole tree, from the robots.txt (or seed) that led to it.
+
+Knows the policies. Refuses to know where the sitemap lies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+
+from sitemapcrawl import urls
+from sitemapcrawl.entries import Entry
+
+
+class CrossSubmit(StrEnum):
+    """``SITEMAPCRAWL_CROSS_SUBMIT``: whose pages a sitemap may list."""
+
+    OFF = "off"  #: anybody's: nothing is checked
+    SITE = "site"  #: those of the site that vouches for it; http, https, www and subdomains are one site
+    STRICT = "strict"  #: those of the very host that vouches for it
+
+
+class Scope:
+    """Sorts a sitemap's entries by host, and counts those of hosts it may not list."""
+
+    def __init__(self, policy: CrossSubmit, voucher: str) -> None:
+        """Args:
+
+        policy: whose pages may be listed.
+        voucher: the host key that vouches for the sitemap; "" for none, then nothing is checked.
+        """
+        self._policy = policy if voucher else CrossSubmit.OFF
+        self._voucher = voucher
+        self.foreign: Counter[str] = Counter()  #: entries left out, by host
+
+    def by_host(self, entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+        """Return the entries of allowed hosts, grouped by host key."""
+        groups: dict[str, list[Entry]] = {}
+        origin, group = "", None
+        for entry in entries:
+            if group is not None and entry[0].startswith(origin):
+                group.append(entry)
+                continue
+            origin, host = urls.base_of(entry.loc), urls.host_key(entry.loc)
+            if self.allows(host):
+                group = groups.setdefault(host, [])
+                group.append(entry)
+            else:
+                group = None
+                self.foreign[host] += 1
+        return groups
+
+    def allows(self, host: str) -> bool:
+        match self._policy:
+            case CrossSubmit.OFF:
+                return True
+            case CrossSubmit.SITE:
+                return urls.site(host) == urls.site(self._voucher)
+            case CrossSubmit.STRICT:
+                return host == self._voucher

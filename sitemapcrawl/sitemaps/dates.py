@@ -1,0 +1,110 @@
+"""lastmod texts -> moments in UTC with their precision, or None.
+
+Knows ISO 8601, RFC 822, Unix times and dates whose month is a name or can be no other field. Refuses
+to guess: a text that could be two days is none, and missing fields are never filled with today's.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+
+from dateutil.parser import isoparse
+
+from sitemapcrawl.entries import Lastmod, Precision
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SECOND = timedelta(seconds=1)
+#: The last second a datetime can name. Before 0 are the null dates of programs (0001-01-01), not of pages.
+_LAST_SECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _SECOND
+_MONTHS = "january february march april may june july august september october november december".split()
+
+_ISO = re.compile(
+    r"(?P<year>\d{4})(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2})(?:(?:T|\s)\s*(?P<time>\d{1,2}:[\d:.,]+))?)?)?"
+    r"\s*(?P<zone>[+-]\d\d:?\d\d|Z|UTC|GMT)?",
+    re.IGNORECASE | re.ASCII,
+)
+_RFC_822 = re.compile(
+    r"(?:[A-Za-z]{3,9}\.?,?\s+)?\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}\s+\d{1,2}:\d\d.{0,40}", re.ASCII
+)
+_NAMED = re.compile(r"(?:(\d{1,2})\.?\s+)?([A-Za-z]{3,9})\.?\s+(?:(\d{1,2}),?\s+)?(\d{4})", re.ASCII)
+_NUMBERS = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})", re.ASCII)
+_UNIX = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # seconds or milliseconds, 2001 to 2033
+
+
+@lru_cache(maxsize=16_384)
+def parse(text: str) -> Lastmod | None:
+    """Return the moment a lastmod names, in UTC unless it says otherwise; None if it is not certain."""
+    text = text.strip()
+    for read in (_unix, _iso, _loose_iso, _rfc_822, _named, _numbers):
+        try:
+            found = read(text)
+        except (ValueError, OverflowError):
+            continue
+        if found is not None:
+            return found if 0 <= found.at <= _LAST_SECOND else None
+    return None
+
+
+def _lastmod(moment: datetime, precision: Precision) -> Lastmod:
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return Lastmod((moment - _EPOCH) // _SECOND, precision)
+
+
+def _unix(text: str) -> Lastmod | None:
+    match = _UNIX.fullmatch(text)
+    return Lastmod(int(match[1]), Precision.SECOND) if match else None
+
+
+def _iso(text: str) -> Lastmod:
+    """Read what ``datetime.fromisoformat`` does: nearly all there is."""
+    moment = datetime.fromisoformat(text)
+    if len(text) <= len("2024-03-05"):
+        return _lastmod(moment, Precision.DAY)
+    return _lastmod(moment, Precision.SECOND if moment.second or text[16:17] == ":" else Precision.MINUTE)
+
+
+def _loose_iso(text: str) -> Lastmod | None:
+    """Read ISO 8601 that ends early, lacks zeros, has slashes, or names its zone."""
+    match = _ISO.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day, time, zone = match.groups()
+    date = f"{year}-{int(month or 1):02}-{int(day or 1):02}"
+    if time is None:
+        precision = Precision.DAY if day else Precision.MONTH if month else Precision.YEAR
+        return _lastmod(isoparse(date), precision)
+    time = time if time[1] != ":" else "0" + time
+    zone = zone if zone and zone[0] in "+-" else "Z"
+    return _lastmod(isoparse(f"{date}T{time}{zone}"), Precision.SECOND if time.count(":") > 1 else Precision.MINUTE)
+
+
+def _rfc_822(text: str) -> Lastmod | None:
+    return _lastmod(parsedate_to_datetime(text), Precision.SECOND) if _RFC_822.fullmatch(text) else None
+
+
+def _named(text: str) -> Lastmod | None:
+    """Read dates with the month's English name: "Mar 5, 2024", "5 March 2024", "March 2024"."""
+    match = _NAMED.fullmatch(text)
+    if match is None or (match[1] and match[3]):
+        return None
+    months = [n for n, month in enumerate(_MONTHS, 1) if month.startswith(match[2].lower())]
+    if not months:
+        return None
+    day = match[1] or match[3]
+    return _lastmod(datetime(int(match[4]), months[0], int(day or 1), tzinfo=UTC), Precision.DAY if day else Precision.MONTH)
+
+
+def _numbers(text: str) -> Lastmod | None:
+    """Read 25/03/2024 and 03/25/2024, which can be one day only; 05/03/2024 can be two."""
+    match = _NUMBERS.fullmatch(text)
+    if match is None:
+        return None
+    first, second, year = int(match[1]), int(match[3]), int(match[4])
+    if first <= 12 and second <= 12 and first != second:
+        return None
+    month, day = sorted((first, second))
+    return _lastmod(datetime(year, month, day, tzinfo=UTC), Precision.DAY)

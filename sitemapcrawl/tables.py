@@ -1,0 +1,115 @@
+"""Rows of data on standard output: a table for people, jsonl, csv and txt for programs.
+
+Knows formats and widths. Refuses to know what the rows mean.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Self
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    CSV = "csv"
+    TXT = "txt"  #: the first column alone
+
+
+#: Rows whose widths decide a table's columns; later rows may be wider.
+_MEASURED_ROWS = 200
+_NARROWEST = 20
+
+
+class Writer:
+    """Writes rows one after the other; a reader that goes away (``| head``) is no error.
+
+    Use it in a ``with`` statement; ``count`` is how many rows came.
+    """
+
+    def __init__(self, columns: Sequence[str], form: Format) -> None:
+        self.count = 0
+        self._columns = columns
+        self._form = form
+        self._held: list[Mapping[str, Any]] = []
+        self._widths: list[int] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._measure()
+            _print("", end="")
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        """Write a row; a table's first rows are held until its columns are measured."""
+        self.count += 1
+        match self._form:
+            case Format.JSONL:
+                _print(json.dumps(row, ensure_ascii=False))
+            case Format.TXT:
+                _print(str(row[self._columns[0]]))
+            case Format.CSV:
+                if self.count == 1:
+                    _print(_csv_line(self._columns))
+                _print(_csv_line([row.get(column) for column in self._columns]))
+            case Format.TABLE:
+                self._write_table(row)
+
+    def _write_table(self, row: Mapping[str, Any]) -> None:
+        if self._widths:
+            _print(_table_line([_text(row.get(column)) for column in self._columns], self._widths))
+        else:
+            self._held.append(row)
+            if len(self._held) == _MEASURED_ROWS:
+                self._measure()
+
+    def _measure(self) -> None:
+        """Fix the columns' widths by the rows held: on a terminal the first column takes what the others leave."""
+        held, self._held = self._held, []
+        if not held:
+            return
+        cells = [[_text(row.get(column)) for column in self._columns] for row in held]
+        widths = [max(map(len, column)) for column in zip(self._columns, *cells, strict=True)]
+        if sys.stdout.isatty():
+            others = sum(widths[1:]) + 2 * len(widths[1:])
+            widths[0] = max(_NARROWEST, min(widths[0], shutil.get_terminal_size((100, 24)).columns - others))
+        self._widths = widths
+        for line in (self._columns, *cells):
+            _print(_table_line(line, widths))
+
+
+def _print(line: str, end: str = "\n") -> None:
+    try:
+        print(line, end=end, flush=not end)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _csv_line(values: Sequence[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
+
+
+def _table_line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    first, width = cells[0], widths[0]
+    fitted = first if len(first) <= width else first[: width - 1] + "…"
+    return "  ".join(cell.ljust(wide) for cell, wide in zip((fitted, *cells[1:]), widths, strict=True)).rstrip()
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
