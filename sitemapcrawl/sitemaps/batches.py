@@ -14,33 +14,74 @@ from typing import NamedTuple
 from sitemapcrawl.sitemaps.limits import Limits
 from sitemapcrawl.sitemaps.problems import Code, Problems
 
-_ENTRY_NAMES = ("url", "sitemap")
-_ROOT_NAMES = ("urlset", "sitemapindex")
+_ENTRY = "url|sitemap"
+_ROOT = "urlset|sitemapindex"
+#: An end tag longer than this is not found where two pieces meet.
+_TAG_CHARS = 100
 
 
 class Batch(NamedTuple):
-    """Text from an entry's start (or what precedes it) to an entry's end."""
+    """Text that ends where an entry ends."""
 
     text: str
     line: int  #: of its first character
 
 
 class Tags:
-    """The start and end tags of entries, as one file writes them."""
+    """The start and end tags of entries and roots, with the namespace prefixes one file uses."""
 
-    __slots__ = ("entry_end", "entry_start", "root_end")
+    __slots__ = ("end", "start")
 
     def __init__(self, prefixes: Iterable[str]) -> None:
         prefix = "(?:" + "|".join(sorted(map(re.escape, {"", *prefixes}), reverse=True)) + ")"
-        entry, root = "|".join(_ENTRY_NAMES), "|".join(_ROOT_NAMES)
-        self.entry_start = re.compile(rf"<{prefix}(?:{entry})(?=[\s/>])", re.IGNORECASE)
-        self.entry_end = re.compile(rf"</{prefix}(?:{entry}|{root})\s*>", re.IGNORECASE)
-        self.root_end = re.compile(rf"</{prefix}(?:{root})\s*>", re.IGNORECASE)
+        self.start = re.compile(rf"<{prefix}(?:{_ENTRY})(?=[\s/>])", re.IGNORECASE)
+        self.end = re.compile(rf"</{prefix}(?:(?:{_ENTRY})|({_ROOT}))\s*>", re.IGNORECASE)
+
+    def last_end(self, text: str, start: int) -> re.Match[str] | None:
+        """Return the last end tag of an entry (or of the root: then group 1 is set) behind ``start``."""
+        position = len(text)
+        while (position := text.rfind("</", start, position)) >= 0:
+            if match := self.end.match(text, position):
+                return match
+        return None
 
 
-def batches(texts: Iterable[str], tags: Tags, line: int, limits: Limits, problems: Problems) -> Iterator[Batch]:
-    """Yield the entries in batches. Text behind the last end tag is no entry, and is left out."""
-    held = ""
-    closed = False
-    for text in texts:
-        held += text
+class Batches:
+    """Iterates over the batches of one file.
+
+    Afterwards ``is_closed`` tells whether the root's end was seen, and ``line`` where the last entry ended.
+    """
+
+    __slots__ = ("_limits", "_problems", "_tags", "_texts", "is_closed", "line")
+
+    def __init__(self, texts: Iterable[str], tags: Tags, line: int, limits: Limits, problems: Problems) -> None:
+        self._texts = texts
+        self._tags = tags
+        self.line = line
+        self._limits = limits
+        self._problems = problems
+        self.is_closed = False
+
+    def __iter__(self) -> Iterator[Batch]:
+        held = ""
+        for text in self._texts:
+            seen = max(0, len(held) - _TAG_CHARS)
+            held += text
+            end = self._tags.last_end(held, seen)
+            if end is None:
+                held = self._bounded(held)
+                continue
+            self.is_closed = end[1] is not None
+            yield Batch(held[: end.start() if self.is_closed else end.end()], self.line)
+            self.line += held.count("\n", 0, end.end())
+            held = held[end.end() :]
+
+    def _bounded(self, held: str) -> str:
+        """Return a started entry without what is too long in it, or without all of it."""
+        if len(held) <= 2 * self._limits.max_text:
+            return held
+        held = re.sub(rf"(>[^<]{{{self._limits.max_text}}})[^<]+", r"\1", held)
+        if len(held) <= self._limits.max_entry:
+            return held
+        self._problems.add(Code.ENTRY_TOO_LONG, f"line {self.line}", held)
+        return ""

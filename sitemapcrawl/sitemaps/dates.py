@@ -7,18 +7,17 @@ to guess: a text that could be two days is none, and missing fields are never fi
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from math import floor
 
 from dateutil.parser import isoparse
 
 from sitemapcrawl.entries import Lastmod, Precision
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_SECOND = timedelta(seconds=1)
 #: The last second a datetime can name. Before 0 are the null dates of programs (0001-01-01), not of pages.
-_LAST_SECOND = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _SECOND
+_LAST_SECOND = floor(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp())
 _MONTHS = "january february march april may june july august september october november december".split()
 
 _ISO = re.compile(
@@ -26,9 +25,7 @@ _ISO = re.compile(
     r"\s*(?P<zone>[+-]\d\d:?\d\d|Z|UTC|GMT)?",
     re.IGNORECASE | re.ASCII,
 )
-_RFC_822 = re.compile(
-    r"(?:[A-Za-z]{3,9}\.?,?\s+)?\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}\s+\d{1,2}:\d\d.{0,40}", re.ASCII
-)
+_RFC_822 = re.compile(r"(?:[A-Za-z]{3,9}\.?,?\s+)?\d{1,2}[ -][A-Za-z]{3,9}[ -]\d{2,4}\s+\d{1,2}:\d\d.{0,40}", re.ASCII)
 _NAMED = re.compile(r"(?:(\d{1,2})\.?\s+)?([A-Za-z]{3,9})\.?\s+(?:(\d{1,2}),?\s+)?(\d{4})", re.ASCII)
 _NUMBERS = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})", re.ASCII)
 _UNIX = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # seconds or milliseconds, 2001 to 2033
@@ -38,7 +35,7 @@ _UNIX = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # seconds or milliseconds, 
 def parse(text: str) -> Lastmod | None:
     """Return the moment a lastmod names, in UTC unless it says otherwise; None if it is not certain."""
     text = text.strip()
-    for read in (_unix, _iso, _loose_iso, _rfc_822, _named, _numbers):
+    for read in (_iso, _unix, _loose_iso, _rfc_822, _named, _numbers):
         try:
             found = read(text)
         except (ValueError, OverflowError):
@@ -51,7 +48,7 @@ def parse(text: str) -> Lastmod | None:
 def _lastmod(moment: datetime, precision: Precision) -> Lastmod:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return Lastmod((moment - _EPOCH) // _SECOND, precision)
+    return Lastmod(floor(moment.timestamp()), precision)
 
 
 def _unix(text: str) -> Lastmod | None:
@@ -59,8 +56,10 @@ def _unix(text: str) -> Lastmod | None:
     return Lastmod(int(match[1]), Precision.SECOND) if match else None
 
 
-def _iso(text: str) -> Lastmod:
+def _iso(text: str) -> Lastmod | None:
     """Read what ``datetime.fromisoformat`` does: nearly all there is."""
+    if text.isdigit() and len(text) != len("20240305"):
+        return None
     moment = datetime.fromisoformat(text)
     if len(text) <= len("2024-03-05"):
         return _lastmod(moment, Precision.DAY)
@@ -95,7 +94,9 @@ def _named(text: str) -> Lastmod | None:
     if not months:
         return None
     day = match[1] or match[3]
-    return _lastmod(datetime(int(match[4]), months[0], int(day or 1), tzinfo=UTC), Precision.DAY if day else Precision.MONTH)
+    return _lastmod(
+        datetime(int(match[4]), months[0], int(day or 1), tzinfo=UTC), Precision.DAY if day else Precision.MONTH
+    )
 
 
 def _numbers(text: str) -> Lastmod | None:

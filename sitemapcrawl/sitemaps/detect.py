@@ -56,7 +56,8 @@ _HTML_DOCTYPE = re.compile(r"<!doctype\s+html\b", re.IGNORECASE)
 _ENTITY = re.compile(r"""<!ENTITY\s+([^\s%"'<>&;]+)""")
 _URL_LINE = re.compile(r"^[\s\ufeff]*https?://\S", re.IGNORECASE | re.MULTILINE)
 _ERROR_WORDS = re.compile(
-    r"\b(?:error|exception|fatal|warning|notice|not found|forbidden|denied|unavailable|unauthori[sz]ed)\b", re.IGNORECASE
+    r"\b(?:error|exception|fatal|warning|notice|not found|forbidden|denied|unavailable|unauthori[sz]ed)\b",
+    re.IGNORECASE,
 )
 _ERROR_CHARS = 2000
 

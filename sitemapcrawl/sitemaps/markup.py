@@ -99,9 +99,8 @@ class Repairs:
         self._markup, self._line = markup, line
         return _REPAIRABLE.sub(self._repaired, markup)
 
-    def tags(self, markup: str, line: int) -> str:
+    def tags(self, markup: str) -> str:
         """Return the markup with only such ``<`` as start a tag, and without declarations."""
-        self._markup, self._line = markup, line
         return _BARE_LESS.sub("&lt;", _DECLARATION.sub("", markup))
 
     def _repaired(self, match: re.Match[str]) -> str:

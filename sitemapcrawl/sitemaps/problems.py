@@ -95,10 +95,20 @@ _MEANING: dict[Code, tuple[Severity, str]] = {
     Code.MISPLACED_ENTRY: (_I, "Pages and sitemaps stand in one file: list sitemaps in a sitemapindex of their own."),
     Code.INVALID_URL: (_E, "A loc is no http(s) URL and was left out: write it whole, with scheme and host."),
     Code.URL_TOO_LONG: (_E, "A URL is longer than any server takes and was left out: shorten it."),
-    Code.INVALID_LASTMOD: (_W, "A lastmod can't be read for certain and was ignored: write it like 2024-03-05T10:20:30Z."),
-    Code.INVALID_CHANGEFREQ: (_W, "A changefreq was ignored: use always, hourly, daily, weekly, monthly, yearly or never."),
+    Code.INVALID_LASTMOD: (
+        _W,
+        "A lastmod can't be read for certain and was ignored: write it like 2024-03-05T10:20:30Z.",
+    ),
+    Code.INVALID_CHANGEFREQ: (
+        _W,
+        "A changefreq was ignored: use always, hourly, daily, weekly, monthly, yearly or never.",
+    ),
     Code.INVALID_PRIORITY: (_W, "A priority was ignored: write a number from 0.0 to 1.0."),
 }
+
+
+#: What says that the file goes on behind what could be read.
+CUT = (Code.TOO_BIG, Code.TRUNCATED, Code.GZIP_TRUNCATED, Code.GZIP_CORRUPT)
 
 
 @dataclass(frozen=True, slots=True)
