@@ -13,11 +13,12 @@ import asyncio
 import logging
 import os
 import socket
+import time
 from collections import deque
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Self, cast
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.dupefilters import BaseDupeFilter
@@ -25,9 +26,9 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 
-from sitemapcrawl import offers, urls
+from sitemapcrawl import offers, stats, urls
 from sitemapcrawl.frontier import Frontier
-from sitemapcrawl.frontier.listing import summarise
+from sitemapcrawl.frontier.listing import Figures, summarise
 from sitemapcrawl.frontier.policy import Policy
 from sitemapcrawl.frontier.records import Claim, Finish, Kind
 from sitemapcrawl.frontier.seedlist import SeedList
@@ -45,11 +46,17 @@ def scheduler_of(crawler: Crawler) -> FrontierScheduler:
     return cast("FrontierScheduler", crawler.engine.scheduler)
 
 
+def _note_answer(request: Request) -> None:
+    """Note when an answer began: a moment by which the request had surely arrived."""
+    request.meta["answered_at"] = time.monotonic()
+
+
 class FrontierScheduler(BaseScheduler):
     """Hands out what the frontier's worker claimed."""
 
     frontier: Frontier
     worker: Worker
+    figures: Figures | None = None  #: of the whole run, known when the scheduler has closed
 
     def __init__(self, crawler: Crawler, dupefilter: BaseDupeFilter) -> None:
         self._crawler = crawler
@@ -59,6 +66,7 @@ class FrontierScheduler(BaseScheduler):
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing: asyncio.Task[None] | None = None
         self._over = False
+        crawler.signals.connect(_note_answer, signals.headers_received)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -88,8 +96,9 @@ class FrontierScheduler(BaseScheduler):
         for task in self._tasks:
             task.cancel()
         await self.worker.stop()
-        for name, value in (await summarise(self.frontier)).items():
-            self._crawler.stats.set_value(f"sitemapcrawl/run/{name}", value)
+        self.figures = await summarise(self.frontier)
+        for name, value in self.figures.counts.items():
+            self._crawler.stats.set_value(f"{stats.RUN}/{name}", value)
         await self.frontier.store.close()
         self._dupefilter.close(reason)
 

@@ -22,7 +22,7 @@ RETRY_ENABLED = False  # a retry is a request of the frontier that is due later
 REDIRECT_MAX_TIMES = 5  # default 20; RFC 9309 asks for five hops
 METAREFRESH_ENABLED = False  # sitemaps are no pages
 COOKIES_ENABLED = False
-REFERER_ENABLED = False
+REFERRER_POLICY = "no-referrer"
 
 # Nothing but the web is fetched, and nobody may run code in a worker.
 DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}

@@ -3,6 +3,7 @@
 ``sitemapcrawl/run/...`` is set when a worker closes and holds the figures of the whole run, all workers counted.
 """
 
+RUN = "sitemapcrawl/run"  #: + /COUNT
 SEEDS_VALID = "sitemapcrawl/seeds/valid"
 SEEDS_INVALID = "sitemapcrawl/seeds/invalid"
 SITEMAPS_READ = "sitemapcrawl/sitemaps/read"  #: + /VERDICT

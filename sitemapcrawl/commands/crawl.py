@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from sitemapcrawl import arguments
+from sitemapcrawl import arguments, stats
 from sitemapcrawl.arguments import Arguments
 from sitemapcrawl.exceptions import ArgumentError, RunConflict, StoreUnreachable
 from sitemapcrawl.frontier import Frontier
@@ -68,9 +68,7 @@ async def _check_store(settings: BaseSettings, parsed: Arguments) -> None:
 
 
 def _exit_code(crawler: Crawler) -> int:
-    reason = crawler.stats.get_value("finish_reason")
-    counts = crawler.stats.get_value("sitemapcrawl/run/counts") or {}
-    code = _EXIT_CODES.get(reason, 0)
-    if code == 0 and crawler.stats.get_value("sitemapcrawl/run/id") and not counts.get("read"):
-        return _NOTHING_FOUND
-    return code
+    get = crawler.stats.get_value
+    code = _EXIT_CODES.get(get("finish_reason"), 0)
+    ran = issubclass(crawler.spidercls, SitemapSpider) and not crawler.spidercls.sitemap_urls
+    return _NOTHING_FOUND if code == 0 and ran and not get(f"{stats.RUN}/read") else code

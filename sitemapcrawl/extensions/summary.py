@@ -9,12 +9,14 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Self
 
-from scrapy import Spider, signals
+from scrapy import signals
 from scrapy.crawler import Crawler
 
 from sitemapcrawl import stats
+from sitemapcrawl.frontier.listing import Figures
+from sitemapcrawl.scheduler import scheduler_of
 
 _WIDTH = 100
 _NAMES_A_REASON = 100
@@ -33,29 +35,29 @@ class Summary:
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
         return extension
 
-    def spider_closed(self, spider: Spider, reason: str) -> None:
-        get = self._crawler.stats.get_value
-        if get("sitemapcrawl/run/id") is None:
+    def spider_closed(self, reason: str) -> None:
+        figures = scheduler_of(self._crawler).figures
+        if figures is None:
             return
-        figures = {name: get(f"sitemapcrawl/run/{name}") for name in ("id", "resumed", "counts", "failures", "waiting")}
+        get = self._crawler.stats.get_value
         seeds = (get(stats.SEEDS_VALID, 0), get(stats.SEEDS_INVALID, 0))
         seconds = time.monotonic() - self._started
         print("\n".join(lines(figures, seeds, seconds, reason, time.time())), file=sys.stderr, flush=True)
 
 
-def lines(run: Mapping[str, Any], seeds: tuple[int, int], seconds: float, reason: str, now: float) -> Iterator[str]:
+def lines(run: Figures, seeds: tuple[int, int], seconds: float, reason: str, now: float) -> Iterator[str]:
     """Yield the summary's lines.
 
     Args:
-        run: what ``frontier.listing.summarise`` returns.
+        run: its figures.
         seeds: valid and invalid seed lines of this worker.
         seconds: this worker ran.
         reason: why it closed.
         now: seconds since 1970-01-01 UTC.
     """
-    counts: Counter[str] = Counter(run["counts"])
+    counts = run.counts
     yield ""
-    yield f"Run {run['id']} {_state(reason, run)} after {seconds:.1f} s" + (" (resumed)" if run["resumed"] else "")
+    yield f"Run {run.run.id} {_state(reason, run)} after {seconds:.1f} s" + (" (resumed)" if run.run.resumed else "")
     yield f"  seeds      {seeds[0]:,} valid" + (f", {seeds[1]:,} invalid" if seeds[1] else "")
     yield f"  hosts      {counts['hosts']:,}"
     yield from _group("sitemaps", f"{counts['read']:,} read", counts, "read/", "failed/", "probes/", "redirected", "retried/")
@@ -65,15 +67,15 @@ def lines(run: Mapping[str, Any], seeds: tuple[int, int], seconds: float, reason
     dropped = _parts(counts, "dropped/")
     if dropped:
         yield f"  dropped    {dropped}"
-    yield from _failures(run["failures"])
-    yield from _waiting(run["waiting"], now)
+    yield from _failures(run.failures)
+    yield from _waiting(run.waiting, now)
     if reason == "shutdown":
         yield "The same command goes on where this one stopped."
 
 
-def _state(reason: str, run: Mapping[str, Any]) -> str:
+def _state(reason: str, run: Figures) -> str:
     if reason == "finished":
-        return "is done" if not run["waiting"] else "is done for now"
+        return "is done" if not run.waiting else "is done for now"
     return {"shutdown": "was interrupted", "no_valid_seed": "has no valid seed"}.get(reason, f"stopped ({reason})")
 
 

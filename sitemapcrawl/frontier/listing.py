@@ -15,6 +15,7 @@ from typing import Any
 from sitemapcrawl import urls
 from sitemapcrawl.frontier import Frontier, catalogue
 from sitemapcrawl.frontier.catalogue import Row
+from sitemapcrawl.frontier.records import Run
 
 #: Fields of a host's record that describe its robots.txt.
 _ROBOTS = ("robots_outcome", "robots_reason", "robots_at", "robots_status", "robots_sitemaps", "base")
@@ -109,17 +110,25 @@ async def _merged(streams: list[AsyncIterator[Row]]) -> AsyncIterator[Row]:
             heapq.heapreplace(heap, (following.order, number, following))
 
 
-async def summarise(frontier: Frontier) -> dict[str, Any]:
-    """Return the figures of the current run, all workers counted: counts, failures by request, what still waits."""
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What a run did so far, all workers counted."""
+
+    run: Run
+    counts: Counter[str]
+    failures: dict[str, str]  #: request -> outcome and reason
+    waiting: dict[str, int]  #: request -> ms when it is due, 0 for when its host is open again
+
+
+async def summarise(frontier: Frontier) -> Figures:
+    """Return the figures of the current run."""
     replies = await asyncio.gather(*(_partition(frontier, p) for p in range(frontier.keys.partitions)))
-    counts: Counter[str] = Counter()
-    failures: dict[str, str] = {}
-    waiting: dict[str, int] = {}
-    for partition_counts, partition_failures, partition_waiting in replies:
-        counts.update(partition_counts)
-        failures |= partition_failures
-        waiting |= partition_waiting
-    return {"id": frontier.run.id, "resumed": frontier.run.resumed, "counts": dict(counts), "failures": failures, "waiting": waiting}
+    figures = Figures(frontier.run, Counter(), {}, {})
+    for counts, failures, waiting in replies:
+        figures.counts.update(counts)
+        figures.failures.update(failures)
+        figures.waiting.update(waiting)
+    return figures
 
 
 async def _partition(frontier: Frontier, partition: int) -> tuple[dict[str, int], dict[str, str], dict[str, int]]:

@@ -29,6 +29,8 @@ _SAMPLES = 3
 class Blacklisted(IgnoreRequest):
     """Raised by the blacklist for a request it lists; the message is the reason."""
 
+    code = "blacklisted"
+
 
 class BlacklistMiddleware:
     """Leaves alone what the blacklist lists."""

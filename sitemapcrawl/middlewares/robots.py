@@ -28,6 +28,12 @@ logger = logging.getLogger(__name__)
 _HOSTS_KEPT = 1_000
 
 
+class DisallowedByRobots(IgnoreRequest):
+    """Raised for a sitemap that the host's robots.txt disallows."""
+
+    code = "robots"
+
+
 class RobotsMiddleware:
     """Answers robots.txt from the record where it is young, and refuses sitemaps that it disallows."""
 
@@ -65,9 +71,9 @@ class RobotsMiddleware:
             return
         if claim.record.get("found_by") == FoundBy.ROBOTS:
             logger.info("%s is declared and disallowed by the same robots.txt: read", request.url)
-            request.cb_kwargs["claim"].notes.append("declared-and-disallowed")
+            claim.notes.append("declared-and-disallowed")
             return
-        raise IgnoreRequest("disallowed by robots.txt")
+        raise DisallowedByRobots("disallowed by robots.txt")
 
     async def _rules(self, claim: Claim) -> Robots:
         key = (claim.host, claim.host_record.get("robots_at", ""))

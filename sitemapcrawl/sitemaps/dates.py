@@ -18,7 +18,12 @@ from sitemapcrawl.entries import Lastmod, Precision
 
 #: The last second a datetime can name. Before 0 are the null dates of programs (0001-01-01), not of pages.
 _LAST_SECOND = floor(datetime.max.replace(tzinfo=UTC, microsecond=0).timestamp())
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+#: No date is longer; it bounds what is remembered.
+_MAX_CHARS = 100
 
 _ISO = re.compile(
     r"(?P<year>\d{4})(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2})(?:(?:T|\s)\s*(?P<time>\d{1,2}:[\d:.,]+))?)?)?"
@@ -31,9 +36,13 @@ _NUMBERS = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})", re.ASCII)
 _UNIX = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # seconds or milliseconds, 2001 to 2033
 
 
-@lru_cache(maxsize=16_384)
 def parse(text: str) -> Lastmod | None:
     """Return the moment a lastmod names, in UTC unless it says otherwise; None if it is not certain."""
+    return _parse(text if len(text) <= _MAX_CHARS else text.strip()[: _MAX_CHARS + 1])
+
+
+@lru_cache(maxsize=16_384)
+def _parse(text: str) -> Lastmod | None:
     text = text.strip()
     for read in (_iso, _unix, _loose_iso, _rfc_822, _named, _numbers):
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator
 
 from isal import isal_zlib
+from isal.igzip_lib import IsalError
 
 from sitemapcrawl.sitemaps.limits import Limits
 from sitemapcrawl.sitemaps.problems import Code, Problems
@@ -99,7 +100,7 @@ def _member(source: _Source, problems: Problems) -> Generator[bytes, None, bool]
                     source.push(member.unused_data)
                     return True
                 data = member.unconsumed_tail
-    except isal_zlib.error as error:
+    except IsalError as error:
         problems.add(Code.GZIP_CORRUPT, sample=str(error))
         return False
     problems.add(Code.GZIP_TRUNCATED)

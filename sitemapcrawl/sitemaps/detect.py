@@ -43,15 +43,17 @@ _SITEMAP_ROOTS = {"urlset": Kind.URLSET, "sitemapindex": Kind.INDEX}
 #: An entry as the first element: its root is missing. As written, for ASP.NET has a siteMap element of its own.
 _ENTRIES = {"url": Kind.URLSET, "sitemap": Kind.INDEX}
 _FEED_ROOTS = {"rss": Kind.RSS, "rdf": Kind.RSS, "feed": Kind.ATOM}
-_HTML_TAGS = dict.fromkeys("html head body title meta script style div p h1 br center".split(), Kind.HTML)
+_HTML_TAGS = dict.fromkeys(
+    ("html", "head", "body", "title", "meta", "script", "style", "div", "p", "h1", "br", "center"), Kind.HTML
+)
 _ERROR_ROOTS = dict.fromkeys(("error", "errors", "exception", "fault"), Kind.ERROR)
 _KINDS = _SITEMAP_ROOTS | _FEED_ROOTS | _HTML_TAGS | _ERROR_ROOTS
 
 _TAG = re.compile(r"<((?:[\w.-]+:)?([\w.-]+))(?=[\s/>])[^<>]*>")
 _KNOWN_TAG = re.compile(r"<((?:[\w.-]+:)?(urlset|sitemapindex|rss|rdf|feed|html))(?=[\s>])[^<>]*>", re.IGNORECASE)
 #: What may stand before a root and is no junk. A comment that has not ended may end in later text.
-_PROLOG = re.compile(r"(?:[\s\ufeff\0]+|<\?[^>]*>|<!--.*?(?:-->|\Z))+", re.DOTALL)
-_DOCTYPE = re.compile(r"""<!DOCTYPE[^\[<>]*(?:\[(?:[^\]"']|"[^"]*"|'[^']*')*\]\s*)?>""", re.IGNORECASE)
+_PROLOG = re.compile(r"(?>[\s\ufeff\0]+|<\?[^>]*>|<!--.*?(?:-->|\Z))++", re.DOTALL)
+_DOCTYPE = re.compile(r"""<!DOCTYPE[^\[<>]*(?:\[(?:[^\]"']|"[^"]*"|'[^']*')*+\]\s*)?>""", re.IGNORECASE)
 _HTML_DOCTYPE = re.compile(r"<!doctype\s+html\b", re.IGNORECASE)
 _ENTITY = re.compile(r"""<!ENTITY\s+([^\s%"'<>&;]+)""")
 _URL_LINE = re.compile(r"^[\s\ufeff]*https?://\S", re.IGNORECASE | re.MULTILINE)

@@ -14,16 +14,28 @@ from sitemapcrawl.entries import CHANGEFREQS
 _NUMBER = re.compile(r"\+?(?:\d{1,20}(?:[.,]\d{0,20})?|[.,]\d{1,20})", re.ASCII)
 
 
-@lru_cache(maxsize=1024)
+#: No value is longer; it bounds what is remembered.
+_MAX_CHARS = 100
+
+
 def changefreq(text: str) -> str | None:
     """Return one of CHANGEFREQS, whatever the case and the blanks, or None."""
+    return _changefreq(text if len(text) <= _MAX_CHARS else text.strip()[:_MAX_CHARS])
+
+
+def priority(text: str) -> float | None:
+    """Return a number from 0 to 1, with a decimal point or comma, or None."""
+    return _priority(text if len(text) <= _MAX_CHARS else text.strip()[:_MAX_CHARS])
+
+
+@lru_cache(maxsize=1024)
+def _changefreq(text: str) -> str | None:
     word = text.strip().lower()
     return word if word in CHANGEFREQS else None
 
 
 @lru_cache(maxsize=1024)
-def priority(text: str) -> float | None:
-    """Return a number from 0 to 1, with a decimal point or comma, or None."""
+def _priority(text: str) -> float | None:
     text = text.strip()
     if not _NUMBER.fullmatch(text):
         return None

@@ -1,4 +1,4 @@
-"""What can be wrong with a sitemap: stable codes, how bad each is, and what to do about it.
+"""What can be wrong with a sitemap or a robots.txt: stable codes, how bad each is, and what to do about it.
 
 Knows every code and its sentence. Refuses to know how a problem was found.
 """
@@ -60,6 +60,10 @@ class Code(StrEnum):
     INVALID_LASTMOD = "invalid-lastmod"
     INVALID_CHANGEFREQ = "invalid-changefreq"
     INVALID_PRIORITY = "invalid-priority"
+    # robots.txt
+    ROBOTS_HTML = "robots-html"
+    ROBOTS_TOO_BIG = "robots-too-big"
+    ROBOTS_INVALID_SITEMAP = "robots-invalid-sitemap"
 
 
 _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
@@ -104,6 +108,9 @@ _MEANING: dict[Code, tuple[Severity, str]] = {
         "A changefreq was ignored: use always, hourly, daily, weekly, monthly, yearly or never.",
     ),
     Code.INVALID_PRIORITY: (_W, "A priority was ignored: write a number from 0.0 to 1.0."),
+    Code.ROBOTS_HTML: (_E, "An HTML page came instead of robots.txt: serve a text there, or answer 404."),
+    Code.ROBOTS_TOO_BIG: (_W, "robots.txt is longer than what crawlers must read: shorten it to 500 KiB."),
+    Code.ROBOTS_INVALID_SITEMAP: (_E, "A Sitemap line holds no http(s) URL: write it whole, with scheme and host."),
 }
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from html import escape, unescape
 from itertools import chain, pairwise
+from typing import cast
 
 from lxml import etree
 
@@ -165,12 +166,12 @@ class _BatchReader:
         """Return what the children of ``root`` list. The hot loop: about 3 µs an entry, most of it lxml's."""
         names = self._names
         items: list[Entry | Link] = []
-        for element in root[:]:
+        for element in root[:]:  # type: ignore[index] # the stubs know no slices, which are faster
             kind = names[element.tag]
             if kind not in _KINDS:
                 continue
             row: dict[str, str | None] = {}
-            for child in element[:]:
+            for child in element[:]:  # type: ignore[index]
                 name = names[child.tag]
                 if name == "loc":
                     if "loc" in row:
@@ -241,7 +242,9 @@ class _BatchReader:
         if code in self._problems:
             self._problems.add(code)
         else:
-            self._problems.add(code, f"line {self._line + (element.sourceline or 1) - 1}", sample or "")
+            self._problems.add(
+                code, f"line {self._line - 1 + (cast(int | None, element.sourceline) or 1)}", sample or ""
+            )
 
 
 def _is_whole(text: str, source: str) -> bool:

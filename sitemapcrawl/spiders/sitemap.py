@@ -81,7 +81,8 @@ class SitemapSpider(ScrapySitemapSpider):
         """Return what decides which rows a read keeps and how it ranks them, as a hash."""
         names = [name for name in crawler.settings if str(name).startswith("SITEMAPCRAWL_")]
         decides = [(name, str(crawler.settings[name])) for name in sorted(names) if "STORE" not in name]
-        return xxh3_128_hexdigest(repr((type(self).__qualname__, self.sitemap_rules, self.arguments, decides)))
+        decides_too = (type(self).__qualname__, self.sitemap_rules, self.arguments.recipe(), decides)
+        return xxh3_128_hexdigest(repr(decides_too).encode())
 
     # Seeds
 
@@ -170,11 +171,11 @@ class SitemapSpider(ScrapySitemapSpider):
         claim, error = request.cb_kwargs["claim"], failure.value
         if isinstance(error, HttpError):
             response = error.response
-            if claim.kind == Kind.ROBOTS and outcomes.means_no_robots(response.status):
+            if claim.kind == Kind.ROBOTS and _means_no_robots(response.status):
                 return RobotsRead(claim, response.url, response.status, robots.parse(b"", response.url))
             headers = {"Retry-After": (response.headers.get("Retry-After") or b"").decode("latin-1")}
             return Failure(claim, response.url, status=response.status, headers=headers)
-        return Failure(claim, request.url, error=outcomes.classify_exception(error), detail=str(error)[:300])
+        return Failure(claim, request.url, error=getattr(error, "code", None) or outcomes.classify_exception(error), detail=str(error)[:300])
 
     # Reading
 
@@ -236,6 +237,11 @@ class SitemapSpider(ScrapySitemapSpider):
         links = [link for link in links if any(rule.search(link.loc) for rule in self._follow)]
         dropped["sitemap_follow"] += count - len(links)
         return links
+
+
+def _means_no_robots(status: int) -> bool:
+    """RFC 9309, 2.3.1.3: a 4xx means that there is no robots.txt; 429 means to come back later."""
+    return 400 <= status < 500 and status != 429
 
 
 def _through(keep: Any, things: list[Any], kind: type) -> Iterator[Any]:

@@ -182,7 +182,7 @@ async def test_a_request_whose_workers_always_die_is_dead_after_the_last_attempt
         assert await claim_one(frontier, HOST) is None
 
         summary = await listing.summarise(frontier)
-        assert {f"{HOST} sitemap {SITEMAP}": "dead its worker died each time"} == summary["failures"]
+        assert {f"{HOST} sitemap {SITEMAP}": "dead its worker died each time"} == summary.failures
 
 
 @asynchronous
@@ -216,7 +216,7 @@ async def test_a_commit_lists_the_rows_in_rank_order_and_counts_what_is_new(sett
 
         await frontier.commit(await claim_one(frontier, HOST), {HOST: rows(1_000, start=2_000)}, "h", "r", Finish("ok"))
 
-        counts = (await listing.summarise(frontier))["counts"]
+        counts = (await listing.summarise(frontier)).counts
         assert (3_500, 3_000) == (counts["listed"], counts["new"])
         assert 3_000 == await seen_of(frontier)
         listed = [found async for found in listing.listed(frontier, HOST)]
@@ -234,8 +234,8 @@ async def test_fingerprints_are_exact_whatever_the_number_of_buckets(settings, c
         for _ in range(2):
             await frontier.commit(await claim_one(frontier, HOST), {HOST: rows(count)}, "h", "r", Finish("ok"))
 
-        counts = (await listing.summarise(frontier))["counts"]
-        assert (count, 2 * count) == (counts.get("new", 0), counts.get("listed", 0))
+        counts = (await listing.summarise(frontier)).counts
+        assert (count, 2 * count) == (counts["new"], counts["listed"])
         assert count == await seen_of(frontier)
 
 
@@ -266,7 +266,7 @@ async def test_every_commit_may_be_made_twice(settings):
 
         answers = [await frontier.commit(claim, files, "h", "r", Finish("ok", counts={"read": 1})) for _ in range(2)]
 
-        counts = (await listing.summarise(frontier))["counts"]
+        counts = (await listing.summarise(frontier)).counts
         assert [True, True] == answers
         assert (1, 50_000, 50_000) == (counts["read"], counts["listed"], counts["new"])
         assert [row.loc for row in files[HOST]] == await urls_of(frontier)

@@ -1,0 +1,2 @@
+"""stub"""
+class Blacklist: pass
