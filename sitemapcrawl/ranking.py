@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sitemapcrawl.entries import Entry
+from sitemapcrawl.entries import Entry, Lastmod
 
 HALF_LIFE_SECONDS = 30 * 86_400
 #: A file that gives more than this share of its entries one lastmod has stamped them when it was made.
@@ -28,6 +28,8 @@ SAME_LASTMOD_SHARE = 0.9
 FEWEST_LASTMODS = 10
 #: Clocks and time zones differ: a lastmod may lie so far ahead of ours.
 _FUTURE_SECONDS = 86_400
+#: The rank where nothing that has a weight is known.
+_UNKNOWN = 0.5
 _CHANGEFREQ = {
     "always": 1.0, "hourly": 1.0, "daily": 0.85, "weekly": 0.6, "monthly": 0.35, "yearly": 0.1, "never": 0.0,
 }  # fmt: skip
@@ -65,29 +67,46 @@ def rank(entry: Entry, context: Context) -> Rank:
     """Return the entry's rank and its parts."""
     parts = Parts(
         _priority(entry.priority, context.priorities),
-        _freshness(entry, context),
+        _freshness(entry.lastmod, context),
         _CHANGEFREQ.get(entry.changefreq) if entry.changefreq else None,
         1 / (1 + _depth(entry.loc)),
     )
-    weighed = [(context.weights.get(name, 0.0), part) for name, part in zip(Parts._fields, parts, strict=True) if part is not None]
-    total = sum(weight for weight, _ in weighed)
-    value = sum(weight * part for weight, part in weighed) / total if total else 0.5
-    return Rank(min(1.0, max(0.0, value * context.score)), parts)
+    weighed, total = _weigh(parts, context.weights)
+    return Rank(_bounded(weighed, total, context.score), parts)
 
 
 def ranker(context: Context) -> Callable[[Entry], float]:
-    """Return ``rank`` for many entries of one file: what looks alike is reckoned once, lastmods to the hour."""
-    known: dict[tuple[float | None, str | None, int | None, int], float] = {}
+    """Return the value of ``rank`` for many entries of one file: what looks alike but for its date is weighed once."""
+    weight = context.weights.get("freshness", 0.0)
+    known: dict[tuple[float | None, str | None, int], tuple[float, float]] = {}
 
     def value(entry: Entry) -> float:
         loc, lastmod, changefreq, priority = entry
-        look = (priority, changefreq, lastmod.at // 3600 if lastmod else None, loc.count("/"))
+        look = (priority, changefreq, _depth(loc))
         found = known.get(look)
         if found is None:
-            found = known[look] = rank(entry, context).value
-        return found
+            found = known[look] = _weigh(rank(entry, context).parts._replace(freshness=None), context.weights)
+        freshness = _freshness(lastmod, context)
+        if freshness is None:
+            return _bounded(found[0], found[1], context.score)
+        return _bounded(found[0] + weight * freshness, found[1] + weight, context.score)
 
     return value
+
+
+def _weigh(parts: Parts, weights: Mapping[str, float]) -> tuple[float, float]:
+    """Return the weighted sum of the parts that are known, and the sum of their weights."""
+    weighed = total = 0.0
+    for name, part in zip(Parts._fields, parts, strict=True):
+        if part is not None:
+            weighed += weights.get(name, 0.0) * part
+            total += weights.get(name, 0.0)
+    return weighed, total
+
+
+def _bounded(weighed: float, total: float, score: float) -> float:
+    value = score * (weighed / total if total else _UNKNOWN)
+    return 1.0 if value > 1.0 else value
 
 
 def trusts_lastmod(entries: Sequence[Entry], now: float) -> bool:
@@ -118,10 +137,13 @@ def _priority(priority: float | None, histogram: Sequence[int]) -> float | None:
     return (sum(histogram[:tenth]) + histogram[tenth] / 2) / sum(histogram)
 
 
-def _freshness(entry: Entry, context: Context) -> float | None:
-    if not entry.lastmod or not context.trusts_lastmod or entry.lastmod.at > context.now + _FUTURE_SECONDS:
+def _freshness(lastmod: Lastmod | None, context: Context) -> float | None:
+    if lastmod is None or not context.trusts_lastmod:
         return None
-    return float(2 ** (-max(0.0, context.now - entry.lastmod.at) / HALF_LIFE_SECONDS))
+    age = context.now - lastmod[0]
+    if age < 0:
+        return 1.0 if age > -_FUTURE_SECONDS else None
+    return float(2.0 ** (-age / HALF_LIFE_SECONDS))
 
 
 def _depth(url: str) -> int:

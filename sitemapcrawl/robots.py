@@ -30,6 +30,8 @@ _SITEMAP = re.compile(r"\s*site[-_ ]?maps?\s*(?::|(?=\s+https?://))(.*)", re.IGN
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 #: Some write several URLs into one line.
 _NEXT_URL = re.compile(r"[\s,]+(?=https?://)", re.IGNORECASE)
+#: What an empty Sitemap line means when it is the next line.
+_URL_ALONE = re.compile(r"\s*https?://\S+\s*", re.IGNORECASE)
 _AROUND = " \t<>\"',"
 _HTML = re.compile(
     r"(?>\s+|<\?[^>]*>|<!--.*?-->)*+<(?:!doctype\s+html|html|head|body|script|title|meta|div|p|h1)\b",
@@ -95,7 +97,8 @@ def _sitemaps(lines: list[str], url: str, problems: Problems) -> Iterator[str]:
         match = _SITEMAP.match(_COMMENT.sub("", line))
         if match is None:
             continue
-        for value in _NEXT_URL.split(match[1].strip()):
+        following = lines[number] if number < len(lines) and _URL_ALONE.fullmatch(lines[number]) else ""
+        for value in _NEXT_URL.split(match[1].strip() or following.strip()):
             sitemap = repair(value.strip(_AROUND), url)
             if sitemap is None:
                 problems.add(Code.ROBOTS_INVALID_SITEMAP, f"line {number}", line)

@@ -22,6 +22,7 @@ _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 #: Blanks of every kind, zero-width characters and BOMs, as they stand around URLs in the wild.
 _AROUND = "".join(map(chr, (*range(0x21), 0x7F, 0x85, 0xA0, 0x1680, *range(0x2000, 0x2010), 0x2028, 0x2029)))
 _AROUND += "\u202f\u205f\u2060\u3000\ufeff\u180e"
+_LEAST_FINGERPRINT = 10**18
 _SCHEMES = ("http:", "https:")
 _suffixes = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
@@ -68,8 +69,8 @@ def _is_plain_origin(origin: str) -> bool:
 
 
 def fingerprint(url: str) -> int:
-    """Return the 63-bit xxh3 hash of the canonical URL; Redis keeps such numbers as intsets."""
-    return xxh3_64_intdigest(canonical(url).encode()) >> 1
+    """Return a hash of the canonical URL (xxh3) between 10^18 and 2^63: always 19 digits, and small enough for an intset."""
+    return _LEAST_FINGERPRINT + xxh3_64_intdigest(canonical(url).encode()) % (2**63 - _LEAST_FINGERPRINT)
 
 
 def host_key(url: str) -> str:

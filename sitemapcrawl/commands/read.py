@@ -152,7 +152,7 @@ def _robots_lines(source: _Source) -> Iterator[Line]:
     yield from map(_problem_line, found.problems)
     lost = any(problem.severity is Severity.ERROR for problem in found.problems)
     verdict = Verdict.HTML if found.is_html else Verdict.PARTIAL if lost else Verdict.OK
-    yield _summary(source.url, "robots", verdict, 0, len(found.sitemaps), len(body))
+    yield _summary(source.url, "robots", verdict, entries=0, sitemaps=len(found.sitemaps), bytes=len(body))
 
 
 def _sitemap_lines(source: _Source) -> Iterator[Line]:
@@ -160,7 +160,8 @@ def _sitemap_lines(source: _Source) -> Iterator[Line]:
     for item in reading:
         yield _item_line(item)
     yield from map(_problem_line, reading.problems)
-    yield _summary(source.url, reading.kind, reading.verdict, reading.entries, reading.links, reading.bytes)
+    counts = {"entries": reading.entries, "sitemaps": reading.links, "bytes": reading.bytes}
+    yield _summary(source.url, reading.kind, reading.verdict, **counts)
 
 
 def _item_line(item: Entry | Link) -> Line:
@@ -179,8 +180,7 @@ def _problem_line(problem: Problem) -> Line:
     return {"type": "problem", **asdict(problem)}
 
 
-def _summary(url: str, kind: str, verdict: Verdict, entries: int, sitemaps: int, size: int) -> Line:
-    counts = {"entries": entries, "sitemaps": sitemaps, "bytes": size}
+def _summary(url: str, kind: str, verdict: Verdict, **counts: int) -> Line:
     return {"type": "summary", "url": url, "kind": kind, "verdict": verdict, **counts}
 
 

@@ -194,7 +194,7 @@ class Frontier:
         for number, part in enumerate(parts):
             last = number == len(parts) - 1
             packed = [catalogue.pack(block) for block in catalogue.blocks(part)]
-            seen = [str(urls.fingerprint(row.loc)) for row in part]
+            seen = "".join([str(urls.fingerprint(row.loc)) for row in part])
             finish = end.arguments(claim, self.run.id, self.keys.wake) if end and last else ()
             stored, _ = await self.store.script(
                 "commit",
@@ -202,7 +202,7 @@ class Frontier:
                 (
                     self.run.id, host, claim.url, hash_, recipe, len(rows), catalogue.index(rows) if last else "",
                     priorities, number * _ROWS_A_CALL // catalogue.BLOCK_ROWS, "1" if last else "", *holds, self.keys.wake,
-                    len(packed), *packed, len(seen), *seen, *finish,
+                    len(packed), *packed, seen, *finish,
                 ),
             )  # fmt: skip
             if not stored:

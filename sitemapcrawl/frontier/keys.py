@@ -22,7 +22,7 @@ The partition's keys, written ``{CRAWL:P}:name`` (``REQUEST`` is ``HOST KIND URL
     file:HOST:URL     HASH  hash, recipe, run, count, index, priorities   commit
     rows:HOST:URL     LIST  blocks of rows, best rank first, see catalogue.py   commit
     new:HOST:URL      LIST  blocks of a file that is committed in parts   commit
-    seen:HOST:BUCKET  SET   63-bit fingerprints (an intset)            commit; never expires
+    seen:HOST:BUCKET  SET   fingerprints below 2^63 (an intset)            commit; never expires
     ranked:HOST       ZSET  page URL -> rank 0..1, the best pending    top_up; taken by whoever fetches
     low               ZSET  "HOST URL" of a file not yet topped up -> ms of its commit   commit; top_up
     failures:RUN      HASH  REQUEST -> "OUTCOME REASON", shown in the summary   finish, claim

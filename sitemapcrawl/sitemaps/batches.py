@@ -30,12 +30,17 @@ class Batch(NamedTuple):
 class Tags:
     """The start and end tags of entries and roots, with the namespace prefixes one file uses."""
 
-    __slots__ = ("end", "start")
+    __slots__ = ("_root", "end", "start")
 
     def __init__(self, prefixes: Iterable[str]) -> None:
         prefix = "(?:" + "|".join(sorted(map(re.escape, {"", *prefixes}), reverse=True)) + ")"
         self.start = re.compile(rf"<{prefix}(?:{_ENTRY})(?=[\s/>])", re.IGNORECASE)
         self.end = re.compile(rf"</{prefix}(?:(?:{_ENTRY})|({_ROOT}))\s*>", re.IGNORECASE)
+        self._root = re.compile(rf"</?{prefix}(?:{_ROOT})(?=[\s/>])[^<>]*>", re.IGNORECASE)
+
+    def without_root(self, text: str) -> str:
+        """Return the text without start and end tags of roots: several documents in one file are read as one."""
+        return self._root.sub("", text) if "urlset" in text or "sitemapindex" in text else text
 
     def last_end(self, text: str, start: int) -> re.Match[str] | None:
         """Return the last end tag of an entry (or of the root: then group 1 is set) behind ``start``."""
@@ -72,7 +77,7 @@ class Batches:
                 held = self._bounded(held)
                 continue
             self.is_closed = end[1] is not None
-            yield Batch(held[: end.start() if self.is_closed else end.end()], self.line)
+            yield Batch(self._tags.without_root(held[: end.end()]), self.line)
             self.line += held.count("\n", 0, end.end())
             held = held[end.end() :]
 

@@ -43,15 +43,21 @@ def parse(text: str) -> Lastmod | None:
 
 @lru_cache(maxsize=16_384)
 def _parse(text: str) -> Lastmod | None:
-    text = text.strip()
-    for read in (_iso, _unix, _loose_iso, _rfc_822, _named, _numbers):
-        try:
-            found = read(text)
-        except (ValueError, OverflowError):
-            continue
-        if found is not None:
-            return found if 0 <= found.at <= _LAST_SECOND else None
-    return None
+    found = _iso(text) or _other(text.strip())
+    return found if found is not None and 0 <= found.at <= _LAST_SECOND else None
+
+
+def _iso(text: str) -> Lastmod | None:
+    """Read what ``datetime.fromisoformat`` does: nearly all there is."""
+    if text.isdigit() and len(text) != len("20240305"):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if len(text) <= len("2024-03-05"):
+        return _lastmod(moment, Precision.DAY)
+    return _lastmod(moment, Precision.SECOND if text[16:17] == ":" or moment.second else Precision.MINUTE)
 
 
 def _lastmod(moment: datetime, precision: Precision) -> Lastmod:
@@ -60,19 +66,20 @@ def _lastmod(moment: datetime, precision: Precision) -> Lastmod:
     return Lastmod(floor(moment.timestamp()), precision)
 
 
+def _other(text: str) -> Lastmod | None:
+    for read in (_iso, _unix, _loose_iso, _rfc_822, _named, _numbers):
+        try:
+            found = read(text)
+        except (ValueError, OverflowError):
+            continue
+        if found is not None:
+            return found
+    return None
+
+
 def _unix(text: str) -> Lastmod | None:
     match = _UNIX.fullmatch(text)
     return Lastmod(int(match[1]), Precision.SECOND) if match else None
-
-
-def _iso(text: str) -> Lastmod | None:
-    """Read what ``datetime.fromisoformat`` does: nearly all there is."""
-    if text.isdigit() and len(text) != len("20240305"):
-        return None
-    moment = datetime.fromisoformat(text)
-    if len(text) <= len("2024-03-05"):
-        return _lastmod(moment, Precision.DAY)
-    return _lastmod(moment, Precision.SECOND if moment.second or text[16:17] == ":" else Precision.MINUTE)
 
 
 def _loose_iso(text: str) -> Lastmod | None:

@@ -100,7 +100,7 @@ def _member(source: _Source, problems: Problems) -> Generator[bytes, None, bool]
                     source.push(member.unused_data)
                     return True
                 data = member.unconsumed_tail
-    except IsalError as error:
+    except IsalError as error:  # type: ignore[misc] # the stub declares it as an instance
         problems.add(Code.GZIP_CORRUPT, sample=str(error))
         return False
     problems.add(Code.GZIP_TRUNCATED)

@@ -105,19 +105,15 @@ class Repairs:
 
     def _repaired(self, match: re.Match[str]) -> str:
         found, name = match[0], match["name"]
-        if match["predefined"]:
+        if match["predefined"] or _is_character(match):
             return found
-        if match["decimal"] or match["hex"]:
-            return found if _is_character(match) else self._noted(Code.CONTROL_CHARACTER, match, "")
         if name in self._entities:
             return self._noted(Code.DOCUMENT_ENTITY, match, "<entity/>")
         if name and name + ";" in html5:
             return self._noted(Code.HTML_ENTITY, match, escape(html5[name + ";"], quote=False))
-        if found.startswith("&"):
+        if found[0] == "&" and not (match["decimal"] or match["hex"]):
             return self._noted(Code.BARE_AMPERSAND, match, "&amp;" + found[1:])
-        if match["forbidden"]:
-            return self._noted(Code.CONTROL_CHARACTER, match, "")
-        return "]]&gt;"
+        return "]]&gt;" if found == "]]>" else self._noted(Code.CONTROL_CHARACTER, match, "")
 
     def _noted(self, code: Code, match: re.Match[str], replacement: str) -> str:
         if code in self._problems:
@@ -130,7 +126,9 @@ class Repairs:
 
 
 def _is_character(match: re.Match[str]) -> bool:
-    """Tell whether a numeric reference names a character XML allows (https://www.w3.org/TR/xml/#charsets)."""
-    digits = (match["decimal"] or match["hex"]).lstrip("0")[:_CODE_POINT_DIGITS] or "0"
+    """Tell whether it is a numeric reference to a character XML allows (https://www.w3.org/TR/xml/#charsets)."""
+    digits = (match["decimal"] or match["hex"] or "").lstrip("0")[:_CODE_POINT_DIGITS]
+    if not digits:
+        return False
     code = int(digits, 10 if match["decimal"] else 16)
     return code <= sys.maxunicode and not _FORBIDDEN_CHARACTER.match(chr(code))

@@ -125,91 +125,77 @@ class _BatchReader:
 
     def read(self, batch: Batch) -> list[Entry | Link]:
         """Return what the batch lists. libxml2 is the judge: only what it complains of is repaired."""
-        text = batch.text
-        for repair_text in (None, self._repairs.characters):
-            text = repair_text(text, batch.line) if repair_text else text
+        text, line = batch
+        root, is_broken = self._parse(text)
+        if is_broken:
+            text = self._repairs.characters(text, line)
             root, is_broken = self._parse(text)
-            if not is_broken and root is not None:
-                self._line, self._source = batch.line, ""
-                return self._entries(root)
-        return self._one_by_one(text, batch.line)
+        if is_broken or _has_nested(root, text):
+            return self._one_by_one(text, line)
+        self._line, self._source = line, ""
+        return self._entries(root)
 
     def _one_by_one(self, text: str, line: int) -> list[Entry | Link]:
+        """Read each entry apart from its neighbours: it ends with its end tag, or where the next starts."""
         starts = [match.start() for match in self._tags.start.finditer(text)]
         items: list[Entry | Link] = []
         before = 0
-        for start, end in pairwise((*starts, len(text))):
+        for start, following in pairwise((*starts, len(text))):
             line += text.count("\n", before, start)
             before = start
-            items += self._read_alone(text[start:end], line)
+            end = self._tags.end.search(text, start, following)
+            items += self._read_alone(text[start : end.end() if end else following], line)
         return items
 
     def _read_alone(self, text: str, line: int) -> list[Entry | Link]:
-        """Read one entry whose neighbours, or which itself, may be broken; it ends where the next starts."""
         text = _ENTRY_ATTRIBUTES.sub(r"<\1\2>", self._repairs.tags(text))
         root, is_broken = self._parse(text)
         self._line, self._source = line, text if is_broken else ""
         if is_broken:
             self._problems.add(Code.MALFORMED_MARKUP, f"line {line}", text)
-        return self._entries(root) if root is not None else []
+        return self._entries(root)
 
-    def _parse(self, text: str) -> tuple[etree._Element | None, bool]:
-        """Return the parsed element around the entries, and whether libxml2 complained. Undeclared prefixes are fine."""
+    def _parse(self, text: str) -> tuple[etree._Element, bool]:
+        """Return an element around the entries, and whether libxml2 complained; not of undeclared prefixes."""
         try:
             root = etree.fromstring(f"{self._scope.start}{text}{self._scope.end}", self._parser)
         except etree.XMLSyntaxError:
-            return None, True
+            return etree.Element("entries"), True
         log = self._parser.error_log
         return root, any(error.domain != etree.ErrorDomains.NAMESPACE for error in log)
 
-    def _entries(self, root: etree._Element) -> list[Entry | Link]:
-        """Return what the children of ``root`` list. The hot loop: about 3 µs an entry, most of it lxml's."""
+    def _entries(self, root: etree._Element) -> list[Entry | Link]:  # noqa: C901, PLR0912 - flat because it is hot
+        """Return what the children of ``root`` list. In here most of the time of a crawl's reading is spent."""
         names = self._names
         items: list[Entry | Link] = []
-        for element in root[:]:  # type: ignore[index] # the stubs know no slices, which are faster
+        for element in root[:]:  # type: ignore[index] # the stubs know no slices, which beat iterating
             kind = names[element.tag]
             if kind not in _KINDS:
                 continue
-            row: dict[str, str | None] = {}
+            loc = lastmod = changefreq = priority = None
             for child in element[:]:  # type: ignore[index]
                 name = names[child.tag]
                 if name == "loc":
-                    if "loc" in row:
-                        self._note(Code.SEVERAL_LOCS, element, row["loc"])
-                        self._append(items, kind, row, element)
-                        row = {}
-                    row["loc"] = self._url(child)
-                elif name:
-                    row[name] = child.text
-            if "loc" not in row:
-                row["loc"] = self._bare_url(element)
-            self._append(items, kind, row, element)
+                    if loc is not None:
+                        self._note(Code.SEVERAL_LOCS, child, loc)
+                        items.append(Entry(loc, lastmod, changefreq, priority) if kind == "url" else Link(loc, lastmod))
+                        lastmod = changefreq = priority = None
+                    loc = self._url(child)
+                elif name == "lastmod":
+                    if (text := child.text) and (lastmod := dates.parse(text)) is None:
+                        self._note_value(Code.INVALID_LASTMOD, child, text)
+                elif name == "changefreq":
+                    if (text := child.text) and (changefreq := fields.changefreq(text)) is None:
+                        self._note_value(Code.INVALID_CHANGEFREQ, child, text)
+                elif name == "priority" and (text := child.text) and (priority := fields.priority(text)) is None:
+                    self._note_value(Code.INVALID_PRIORITY, child, text)
+            if loc is None:
+                loc = self._bare_url(element)
+            if loc is not None:
+                items.append(Entry(loc, lastmod, changefreq, priority) if kind == "url" else Link(loc, lastmod))
+                if _KINDS[kind] is not self._kind:
+                    self._note(Code.MISPLACED_ENTRY, element, loc)
         return items
-
-    def _append(
-        self, items: list[Entry | Link], kind: str, row: dict[str, str | None], element: etree._Element
-    ) -> None:
-        loc = row["loc"]
-        if loc is None:
-            return
-        if _KINDS[kind] is not self._kind:
-            self._note(Code.MISPLACED_ENTRY, element, loc)
-        text = row.get("lastmod")
-        lastmod = dates.parse(text) if text else None
-        if text and lastmod is None:
-            self._note_value(Code.INVALID_LASTMOD, element, text)
-        if kind == "sitemap":
-            items.append(Link(loc, lastmod))
-            return
-        text = row.get("changefreq")
-        changefreq = fields.changefreq(text) if text else None
-        if text and changefreq is None:
-            self._note_value(Code.INVALID_CHANGEFREQ, element, text)
-        text = row.get("priority")
-        priority = fields.priority(text) if text else None
-        if text and priority is None:
-            self._note_value(Code.INVALID_PRIORITY, element, text)
-        items.append(Entry(loc, lastmod, changefreq, priority))
 
     def _note_value(self, code: Code, element: etree._Element, text: str) -> None:
         if not text.isspace():
@@ -231,12 +217,14 @@ class _BatchReader:
 
     def _bare_url(self, element: etree._Element) -> str | None:
         """Return the URL that stands in an entry itself, without a loc around it."""
+        if any(self._names[child.tag] == "loc" for child in element):
+            return None  # and why is noted
         text = element.text or ""
         if not _URL.match(text):
             self._note(Code.MISSING_LOC, element, text)
             return None
         self._note(Code.MISSING_LOC_TAG, element, text)
-        return repair(text, self._base)
+        return repair(text, self._base) if len(text) <= MAX_URL_CHARS else None
 
     def _note(self, code: Code, element: etree._Element, sample: str | None) -> None:
         if code in self._problems:
@@ -245,6 +233,11 @@ class _BatchReader:
             self._problems.add(
                 code, f"line {self._line - 1 + (cast(int | None, element.sourceline) or 1)}", sample or ""
             )
+
+
+def _has_nested(root: etree._Element, text: str) -> bool:
+    """Tell whether an entry stands within another: well-formed, but some generators nest by mistake."""
+    return text.count("<url>") + text.count("<sitemap>") > len(root)
 
 
 def _is_whole(text: str, source: str) -> bool:

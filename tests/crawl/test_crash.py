@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -66,11 +67,17 @@ async def leases_and_seen(project):
         await store.close()
 
 
+def run_apart(coroutine):
+    """Run a coroutine on a loop of its own; this thread's loop is the reactor's."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
 def check(project, web, survivor):
     output = survivor.communicate(timeout=90)
     assert survivor.returncode == 0, output[1][-3000:]
     assert expected(web) == sorted(project.urls())
-    assert (0, len(expected(web))) == asyncio.run(leases_and_seen(project))
+    assert (0, len(expected(web))) == run_apart(leases_and_seen(project))
 
 
 def start_faulty(project, point, skip, *words, **options):
@@ -108,7 +115,7 @@ def test_a_worker_that_dies_at_this_point_loses_nothing(project, sites, point, s
 @pytest.mark.parametrize("point", ["seeds-taken", "seeds-offered"])
 def test_a_worker_that_dies_over_pushed_seeds_leaves_them_to_the_other(project, sites, point):
     options = OPTIONS | {"SITEMAPCRAWL_CROSS_SUBMIT": "off"}
-    asyncio.run(push(project, seeds(sites).split("\n")))
+    run_apart(push(project, seeds(sites).split("\n")))
     victim = start_faulty(project, point, 0, "crawl", "sitemap", **options)
     _, errors = victim.communicate(timeout=60)
     assert -signal.SIGKILL == victim.returncode, errors[-3000:]

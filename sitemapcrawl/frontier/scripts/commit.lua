@@ -1,7 +1,7 @@
 -- Stores the rows one sitemap lists of one host; the last part replaces the former read and may finish the claim.
 -- KEYS: tag. ARGV: run, host, sitemap url, hash, recipe, rows in the whole file, index, priorities (11 counts joined
 --   by blanks), blocks that earlier parts pushed, last ('1'), request and token that must hold ('' for another host's partition),
---   channel, n blocks, blocks, n fingerprints, fingerprints (decimal), then finish()'s arguments or nothing.
+--   channel, n blocks, blocks, fingerprints (19 digits each, joined by nothing), then finish()'s arguments or nothing.
 -- Returns {1 stored or 0 stale token, fingerprints that were new}.
 local run, host, url, hash, recipe, total = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
 local index, priorities, pushed, last = ARGV[7], ARGV[8], tonumber(ARGV[9]), ARGV[10] == '1'
@@ -42,15 +42,17 @@ local function split(buckets)
     call('SADD', key('seen', host .. ':' .. buckets), unpack(moved))
   end
 end
-local function see(first, n)
+local function see(fingerprints)
+  local n = #fingerprints / 19
   local state = call('HMGET', h, 'seen_count', 'seen_buckets')
   local seen, buckets, new = number(state[1]), math.max(1, number(state[2])), 0
   while buckets < 32768 and buckets * 256 < seen + n do split(buckets); buckets = buckets + 1 end
   local groups, bucket_of = {}, bucketing(buckets)
-  for i = first, first + n - 1 do
-    local bucket = bucket_of(ARGV[i])
+  for i = 1, #fingerprints, 19 do
+    local fingerprint = string.sub(fingerprints, i, i + 18)
+    local bucket = bucket_of(fingerprint)
     local group = groups[bucket]
-    if group then group[#group + 1] = ARGV[i] else groups[bucket] = {ARGV[i]} end
+    if group then group[#group + 1] = fingerprint else groups[bucket] = {fingerprint} end
   end
   for bucket, group in pairs(groups) do
     for i = 1, #group, 4000 do
@@ -78,8 +80,7 @@ local blocks = tonumber(ARGV[14])
 if pushed == 0 then call('DEL', staged) else call('LTRIM', staged, 0, pushed - 1) end
 for i = 15, 14 + blocks do call('RPUSH', staged, ARGV[i]) end
 local at = 15 + blocks
-local fingerprints = tonumber(ARGV[at])
-local new = fingerprints > 0 and see(at + 1, fingerprints) or 0
+local new = see(ARGV[at])
 count(run, 'new', new)
 if not last then return {1, new} end
 
@@ -98,6 +99,5 @@ else
   call('SREM', key('files', host), url)
   call('ZREM', key('low'), host .. ' ' .. url)
 end
-local after = at + fingerprints + 1
-if ARGV[after] then finish(finish_arguments(after)) end
+if ARGV[at + 1] then finish(finish_arguments(at + 1)) end
 return {1, new}
