@@ -1,11 +1,154 @@
-"""stub"""
-from dataclasses import dataclass
-@dataclass(frozen=True)
+"""The sitemap spider's arguments: typed, checked, explained.
+
+Scrapy and scrapyd pass strings (``-a name=value``). Knows each argument's name, form and help text. Refuses to know what a
+filter does with its value, and the clock (``now`` is given).
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sitemapcrawl.exceptions import ArgumentError
+
+#: What each argument means; shown by ``scrapy crawl -h`` and in the docs.
+HELP = {
+    "seeds": "a file of seed lines, an http(s) URL of one, - for standard input, redis:KEY, or the lines themselves",
+    "include": "keep only URLs whose path fits one of these globs (re:… is searched in the whole URL)",
+    "exclude": "leave out URLs whose path fits one of these",
+    "sitemap_include": "read only sitemaps that fit one of these; pages are not looked at",
+    "sitemap_exclude": "leave out sitemaps that fit one of these",
+    "since": "keep only URLs with a lastmod at or after this: 2026-01-31, 2026-01-31T12:00Z, 7d, 24h",
+    "until": "keep only URLs with a lastmod at or before this",
+    "undated": "keep (default) or drop URLs without lastmod, under since or until",
+    "max_urls": "store so many URLs in the run at most; 0 for all",
+    "max_per_host": "store so many URLs of each host at most; 0 for all",
+    "max_sitemaps": "read so many of the sitemaps that indexes name at most; 0 for all",
+    "run": "resume (default) an unfinished run, or give it up and start a new one",
+}
+
+_AGO = re.compile(r"(\d+)\s*([mhdw])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_NOT_IN_RECIPE = ("seeds", "run")
+
+
+@dataclass(frozen=True, slots=True)
 class Arguments:
-    seeds: str=""
-    max_urls: int=0
-    max_per_host: int=0
-    max_sitemaps: int=0
-    run: str="resume"
-    def recipe(self): return {}
-def parse(raw,now,extra=()): return Arguments(seeds=raw.get("seeds",""))
+    """The values of all arguments."""
+
+    seeds: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    sitemap_include: tuple[str, ...] = ()
+    sitemap_exclude: tuple[str, ...] = ()
+    since: datetime | None = None  #: UTC
+    until: datetime | None = None  #: UTC; the end of the day where only a day was given
+    undated: str = "keep"
+    max_urls: int = 0
+    max_per_host: int = 0
+    max_sitemaps: int = 0
+    run: str = "resume"
+    spelt: tuple[tuple[str, str], ...] = ()  #: as they were given
+
+    def recipe(self) -> dict[str, str]:
+        """Return what decides which rows a read keeps, as it was spelt: two workers of one run must agree on it."""
+        return {name: value for name, value in self.spelt if name not in _NOT_IN_RECIPE}
+
+
+def parse(raw: Mapping[str, Any], now: datetime, known_extra: Collection[str] = ()) -> Arguments:
+    """Return the arguments as typed values. Names that begin with ``_`` (scrapyd's ``_job``) are left alone.
+
+    Args:
+        raw: names and values as Scrapy passes them.
+        now: what ``7d`` counts back from.
+        known_extra: further names, which a subclass of the spider reads itself.
+
+    Raises:
+        ArgumentError: a name is unknown or a value can't be read; one sentence that says what to write.
+    """
+    given = {
+        name: str(value).strip() for name, value in raw.items() if not name.startswith("_") and name not in known_extra
+    }
+    for name in given:
+        if name not in HELP:
+            raise ArgumentError(_unknown(name, (*HELP, *known_extra)))
+    values: dict[str, Any] = {name: _READERS[name](name, text, now) for name, text in given.items() if text}
+    if values.get("since") and values.get("until") and values["since"] > values["until"]:
+        raise ArgumentError(f"since={given['since']} lies after until={given['until']}: no URL can fit both.")
+    return Arguments(**values, spelt=tuple(sorted((name, text) for name, text in given.items() if text)))
+
+
+def _unknown(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(sorted(known))}."
+    return f"Unknown spider argument '{name}': {hint}"
+
+
+def _text(name: str, text: str, now: datetime) -> str:
+    return text
+
+
+def _patterns(name: str, text: str, now: datetime) -> tuple[str, ...]:
+    """Split patterns at line ends, and globs at blanks and commas as well."""
+    found: list[str] = []
+    for line in text.replace("\\n", "\n").split("\n"):
+        line = line.strip()
+        found += [line] if line.startswith("re:") else re.split(r"[\s,]+", line)
+    patterns = tuple(pattern for pattern in found if pattern)
+    for pattern in patterns:
+        if pattern.startswith("re:"):
+            _check_expression(name, pattern[3:])
+    return patterns
+
+
+def _check_expression(name: str, expression: str) -> None:
+    try:
+        re.compile(expression)
+    except re.error as error:
+        raise ArgumentError(f"{name}=re:{expression} is no regular expression: {error}.") from None
+
+
+def _count(name: str, text: str, now: datetime) -> int:
+    number = text.replace("_", "").replace(",", "")
+    if not number.isdecimal():
+        raise ArgumentError(f"{name}={text} is no whole number: write 1000, or 0 for no limit.")
+    return int(number)
+
+
+def _time(name: str, text: str, now: datetime) -> datetime:
+    if match := _AGO.fullmatch(text):
+        try:
+            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+        except OverflowError:
+            raise ArgumentError(f"{name}={text} lies before all time: write 7d or 2026-01-31.") from None
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentError(f"{name}={text} is no date: write 2026-01-31, 2026-01-31T12:00Z, 7d or 24h.") from None
+    if name == "until" and len(text) <= len("2026-01-31"):
+        when += timedelta(days=1, microseconds=-1)
+    return when if when.tzinfo else when.replace(tzinfo=UTC)
+
+
+def _choice(*choices: str) -> Any:
+    def read(name: str, text: str, now: datetime) -> str:
+        if text not in choices:
+            raise ArgumentError(f"{name}={text} is not possible: write {' or '.join(choices)}.")
+        return text
+
+    return read
+
+
+_READERS = {
+    "seeds": _text,
+    **dict.fromkeys(("include", "exclude", "sitemap_include", "sitemap_exclude"), _patterns),
+    **dict.fromkeys(("since", "until"), _time),
+    "undated": _choice("keep", "drop"),
+    **dict.fromkeys(("max_urls", "max_per_host", "max_sitemaps"), _count),
+    "run": _choice("resume", "new"),
+}
+assert set(_READERS) == set(HELP) == {field.name for field in fields(Arguments)} - {"spelt"}

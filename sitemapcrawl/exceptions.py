@@ -1,10 +1,10 @@
 """All errors this project raises, with who raises them where.
 
-    SitemapcrawlError
-    ├── ArgumentError        a spider argument, setting or command option is wrong
-    ├── SeedError            one seed line can't be read
-    ├── StoreUnreachable     the Redis server does not answer when a command starts
-    └── RunConflict          the unfinished run has other filters than this worker
+SitemapcrawlError
+├── ArgumentError        a spider argument, setting or command option is wrong
+├── SeedError            one seed line can't be read
+├── StoreUnreachable     the Redis server does not answer when a command starts
+└── RunConflict          the unfinished run has other filters than this worker
 """
 
 

@@ -1,9 +1,220 @@
-"""stub"""
-from collections import Counter
-class Filters:
+"""Filters: which entries and which further sitemaps are kept, and why the others are not.
+
+``SITEMAPCRAWL_FILTERS`` lists them as ``{path: order}``. To add one, subclass ``Filter``: ``from_crawler`` reads what it needs
+from ``crawler.settings`` and ``crawler.spider`` and raises ``NotNeeded`` when it has nothing to do.
+
+Knows entries, links and arguments. Refuses to know Scrapy (the crawler is only asked for its parts), and never lets a
+filter of pages touch a sitemap.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any, Self, TypeVar
+
+from sitemapcrawl.entries import Entry, Lastmod, Link, Precision
+
+_SAMPLES_A_REASON = 3
+_Thing = TypeVar("_Thing", Entry, Link)
+
+
+class NotNeeded(Exception):  # noqa: N818  as Scrapy's NotConfigured: no error
+    """Raised by ``from_crawler`` of a filter that has nothing to do."""
+
+
+class Filter:
+    """A filter that keeps everything; subclasses say what they drop."""
+
     @classmethod
-    def from_crawler(cls,c): return cls()
-    def keep_entries(self,e): return e
-    def keep_links(self,e): return e
-    def take_dropped(self): return Counter()
-    def take_samples(self): return {}
+    def from_crawler(cls, crawler: Any) -> Self:
+        """Build the filter, or raise ``NotNeeded``."""
+        return cls()
+
+    def drop_entry(self, entry: Entry) -> str | None:
+        """Return a short reason to leave the entry out, or None to keep it."""
+        return None
+
+    def drop_sitemap(self, link: Link) -> str | None:
+        """Return a short reason not to read the sitemap, or None to read it."""
+        return None
+
+
+class Patterns:
+    """Globs on the path, and regular expressions (``re:``) on the whole URL.
+
+    A glob fits the whole path with its query: ``*`` stands for anything, slashes too; ``/blog/*`` fits all below
+    /blog/, ``*.pdf`` all that ends so.
+    """
+
+    def __init__(self, patterns: Sequence[str]) -> None:
+        globs = [".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns if not pattern.startswith("re:")]
+        self._path = (
+            re.compile("|".join(f"(?:{'' if g.startswith(('/', '.*')) else '/'}{g})" for g in globs)) if globs else None
+        )
+        self._url = [re.compile(pattern[3:]) for pattern in patterns if pattern.startswith("re:")]
+
+    def fits(self, url: str) -> bool:
+        if self._path and self._path.fullmatch(_path_of(url)):
+            return True
+        return any(expression.search(url) for expression in self._url)
+
+
+def _path_of(url: str) -> str:
+    return "/" + url.split("/", 3)[3] if url.count("/") > 2 else "/"
+
+
+class PatternFilter(Filter):
+    """``include=`` and ``exclude=``: on pages."""
+
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
+        self._include = Patterns(include) if include else None
+        self._exclude = Patterns(exclude)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        arguments = crawler.spider.arguments
+        if not (arguments.include or arguments.exclude):
+            raise NotNeeded
+        return cls(arguments.include, arguments.exclude)
+
+    def drop_entry(self, entry: Entry) -> str | None:
+        return self._reason(entry.loc)
+
+    def _reason(self, url: str) -> str | None:
+        if self._include and not self._include.fits(url):
+            return "not-included"
+        return "excluded" if self._exclude.fits(url) else None
+
+
+class SitemapPatternFilter(PatternFilter):
+    """``sitemap_include=`` and ``sitemap_exclude=``: on the sitemaps that indexes name."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        arguments = crawler.spider.arguments
+        if not (arguments.sitemap_include or arguments.sitemap_exclude):
+            raise NotNeeded
+        return cls(arguments.sitemap_include, arguments.sitemap_exclude)
+
+    def drop_entry(self, entry: Entry) -> str | None:
+        return None
+
+    def drop_sitemap(self, link: Link) -> str | None:
+        return self._reason(link.loc)
+
+
+class DateFilter(Filter):
+    """``since=``, ``until=`` and ``undated=``, on lastmod.
+
+    A lastmod that names a day, month or year is kept if any moment of it fits. A sitemap older than ``since`` is not read:
+    an index's lastmod says when the file changed last. ``until`` can't spare a sitemap, nor can a missing lastmod.
+    """
+
+    def __init__(self, since: datetime | None, until: datetime | None, *, drops_undated: bool) -> None:
+        self._since = since.timestamp() if since else None
+        self._until = until.timestamp() if until else None
+        self._drops_undated = drops_undated
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        arguments = crawler.spider.arguments
+        if not (arguments.since or arguments.until or arguments.undated == "drop"):
+            raise NotNeeded
+        return cls(arguments.since, arguments.until, drops_undated=arguments.undated == "drop")
+
+    def drop_entry(self, entry: Entry) -> str | None:
+        if entry.lastmod is None:
+            return "undated" if self._drops_undated else None
+        if self._since is not None and _end(entry.lastmod) < self._since:
+            return "before-since"
+        if self._until is not None and entry.lastmod.at > self._until:
+            return "after-until"
+        return None
+
+    def drop_sitemap(self, link: Link) -> str | None:
+        if link.lastmod and self._since is not None and _end(link.lastmod) < self._since:
+            return "before-since"
+        return None
+
+
+def _end(lastmod: Lastmod) -> float:
+    """Return the last second a lastmod may mean."""
+    start = datetime.fromtimestamp(lastmod.at, UTC)
+    match lastmod.precision:
+        case Precision.YEAR:
+            end = start.replace(year=start.year + 1)
+        case Precision.MONTH:
+            end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
+        case Precision.DAY:
+            return lastmod.at + 86_399
+        case Precision.MINUTE:
+            return lastmod.at + 59
+        case _:
+            return lastmod.at
+    return end.timestamp() - 1
+
+
+class Filters:
+    """The filters of a crawl, in order, with what they dropped of the file at hand."""
+
+    def __init__(self, filters: Sequence[Filter]) -> None:
+        self._entry_filters = [f.drop_entry for f in filters if _overrides(f, "drop_entry")]
+        self._sitemap_filters = [f.drop_sitemap for f in filters if _overrides(f, "drop_sitemap")]
+        self.dropped: Counter[str] = Counter()
+        self.samples: defaultdict[str, list[str]] = defaultdict(list)
+
+    @classmethod
+    def from_crawler(cls, crawler: Any) -> Self:
+        """Build the filters that SITEMAPCRAWL_FILTERS lists and that have something to do, in their order."""
+        listed = crawler.settings.getdict("SITEMAPCRAWL_FILTERS")
+        built = []
+        for path in sorted((path for path, order in listed.items() if order is not None), key=listed.get):
+            try:
+                built.append(_load(path).from_crawler(crawler))
+            except NotNeeded:
+                continue
+        return cls(built)
+
+    def keep_entries(self, entries: Iterable[Entry]) -> Iterable[Entry]:
+        """Return the entries that no filter drops."""
+        return self._keep(entries, self._entry_filters) if self._entry_filters else entries
+
+    def keep_links(self, links: Iterable[Link]) -> Iterable[Link]:
+        """Return the further sitemaps that no filter drops."""
+        return self._keep(links, self._sitemap_filters) if self._sitemap_filters else links
+
+    def _keep(self, things: Iterable[_Thing], filters: Sequence[Callable[[_Thing], str | None]]) -> Iterator[_Thing]:
+        for thing in things:
+            for drop in filters:
+                if reason := drop(thing):
+                    self.dropped[reason] += 1
+                    if len(self.samples[reason]) < _SAMPLES_A_REASON:
+                        self.samples[reason].append(thing.loc)
+                    break
+            else:
+                yield thing
+
+    def take_dropped(self) -> Counter[str]:
+        """Return what was dropped since the last call, by reason."""
+        dropped, self.dropped = self.dropped, Counter()
+        return dropped
+
+    def take_samples(self) -> dict[str, list[str]]:
+        """Return a few of what was dropped since the last call, by reason."""
+        samples, self.samples = self.samples, defaultdict(list)
+        return dict(samples)
+
+
+def _overrides(found: Filter, name: str) -> bool:
+    return getattr(type(found), name) is not getattr(Filter, name)
+
+
+def _load(path: Any) -> Any:
+    if not isinstance(path, str):
+        return path
+    module, _, name = path.rpartition(".")
+    return getattr(import_module(module), name)

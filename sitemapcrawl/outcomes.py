@@ -1,17 +1,170 @@
-"""stub"""
+"""What a claim's end means: the table of outcomes.
+
+Knows status codes, names of errors and the back-off. Refuses to know the clock, randomness (``jitter`` is given) and
+what the frontier does with a decision.
+"""
+
+from __future__ import annotations
+
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from enum import StrEnum
+
+#: No host is left alone for longer, whatever it asks for.
+LONGEST_DELAY_SECONDS = 86_400.0
+_JITTER_SHARE = 0.1
+
+
 class Outcome(StrEnum):
-    OK="ok"; UNCHANGED="unchanged"; REDIRECT="redirect"; RETRY="retry"; GONE="gone"; DEAD="dead"; BLOCKED="blocked"
-@dataclass(frozen=True)
+    """How a claim ends."""
+
+    OK = "ok"
+    UNCHANGED = "unchanged"
+    REDIRECT = "redirect"
+    RETRY = "retry"  #: it comes back after a delay
+    GONE = "gone"  #: the host says that there is nothing
+    DEAD = "dead"  #: given up after the last attempt, or because another one can't help
+    BLOCKED = "blocked"  #: we may not have it
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
+    """What becomes of a claim."""
+
     outcome: Outcome
     reason: str
-    delay_seconds: float|None
-    host_block: bool
-def decide(status,error,attempt,*,retry_after,max_attempts,backoff_seconds,jitter):
-    if status in (404,410): return Decision(Outcome.GONE,str(status),None,False)
-    if attempt>=max_attempts: return Decision(Outcome.DEAD,str(status or error),None,False)
-    return Decision(Outcome.RETRY,str(status or error),retry_after if retry_after is not None else backoff_seconds*2**(attempt-1),status in(429,503))
-def classify_exception(e): return type(e).__name__
-def retry_after(value,now): return float(value) if value.isdigit() else None
+    delay_seconds: float | None = None  #: before the next attempt
+    host_block: bool = False  #: the host is left alone for the delay, not only the request
+
+
+_BY_STATUS = {
+    304: Outcome.UNCHANGED,
+    401: Outcome.BLOCKED,
+    403: Outcome.BLOCKED,
+    404: Outcome.GONE,
+    407: Outcome.BLOCKED,
+    408: Outcome.RETRY,
+    410: Outcome.GONE,
+    425: Outcome.RETRY,
+    429: Outcome.RETRY,
+    451: Outcome.BLOCKED,
+}
+#: Statuses by which a host asks to be left alone (RFC 6585, RFC 9110).
+_BLOCKS_HOST = (429, 503)
+
+#: Error names, as ``classify_exception`` and the spider give them, to outcome and words.
+_BY_ERROR = {
+    "timeout": (Outcome.RETRY, "timed out"),
+    "dns": (Outcome.RETRY, "host name not found"),
+    "connection-refused": (Outcome.RETRY, "connection refused"),
+    "connection-lost": (Outcome.RETRY, "connection lost"),
+    "connection-failed": (Outcome.RETRY, "connection failed"),
+    "tls": (Outcome.RETRY, "TLS failed"),
+    "bad-response": (Outcome.RETRY, "not HTTP"),
+    "too-big": (Outcome.DEAD, "too big"),
+    "too-many-redirects": (Outcome.DEAD, "too many redirects"),
+    "unsupported-url": (Outcome.DEAD, "unsupported URL"),
+    "robots": (Outcome.BLOCKED, "disallowed by robots.txt"),
+    "blacklisted": (Outcome.BLOCKED, "blacklisted"),
+    "private-address": (Outcome.BLOCKED, "private address"),
+    "ignored": (Outcome.BLOCKED, "ignored by a middleware"),
+    "callback-error": (Outcome.RETRY, "error in the spider"),
+    "pipeline-error": (Outcome.RETRY, "error in a pipeline"),
+    "item-dropped": (Outcome.DEAD, "dropped by a pipeline"),
+}
+
+#: Names of exception classes (Scrapy, Twisted, asyncio, aiohttp) to error names; nothing needs to be imported.
+_BY_CLASS = {
+    "TimeoutError": "timeout",
+    "TCPTimedOutError": "timeout",
+    "DownloadTimeoutError": "timeout",
+    "ServerTimeoutError": "timeout",
+    "DNSLookupError": "dns",
+    "CannotResolveHostError": "dns",
+    "gaierror": "dns",
+    "ConnectionRefusedError": "connection-refused",
+    "DownloadConnectionRefusedError": "connection-refused",
+    "ConnectError": "connection-failed",
+    "DownloadFailedError": "connection-failed",
+    "ConnectionLost": "connection-lost",
+    "ConnectionDone": "connection-lost",
+    "ConnectionAborted": "connection-lost",
+    "ConnectionResetError": "connection-lost",
+    "ResponseNeverReceived": "connection-lost",
+    "ResponseFailed": "connection-lost",
+    "ResponseDataLossError": "connection-lost",
+    "PotentialDataLoss": "connection-lost",
+    "ParseError": "bad-response",
+    "SSLError": "tls",
+    "VerificationError": "tls",
+    "DownloadCancelledError": "too-big",
+    "ResponseTooLargeError": "too-big",
+    "UnsupportedURLSchemeError": "unsupported-url",
+    "IgnoreRequest": "ignored",
+    "OSError": "connection-failed",
+}
+
+
+def decide(
+    status: int | None,
+    error: str | None,
+    attempt: int,
+    *,
+    retry_after: float | None,
+    max_attempts: int,
+    backoff_seconds: float,
+    jitter: float,
+) -> Decision:
+    """Return what becomes of a claim that was answered with ``status``, or failed with the error named ``error``.
+
+    Args:
+        status: of the answer; None if there was none.
+        error: see ``classify_exception``; None if there was an answer.
+        attempt: 1 for the first.
+        retry_after: seconds the host asked for.
+        max_attempts: after which a retry is dead.
+        backoff_seconds: before the second attempt; doubles with each.
+        jitter: 0..1, spreads the delays by a tenth.
+    """
+    outcome, reason = _by_error(error or "") if status is None else _by_status(status)
+    if outcome != Outcome.RETRY:
+        return Decision(outcome, reason)
+    if attempt >= max_attempts:
+        return Decision(Outcome.DEAD, reason)
+    delay = backoff_seconds * 2 ** (attempt - 1) if retry_after is None else retry_after
+    delay = min(delay * (1 + _JITTER_SHARE * jitter), LONGEST_DELAY_SECONDS)
+    return Decision(Outcome.RETRY, reason, delay, status in _BLOCKS_HOST)
+
+
+def _by_status(status: int) -> tuple[Outcome, str]:
+    if 200 <= status < 300:
+        return Outcome.OK, ""
+    default = Outcome.RETRY if status >= 500 else Outcome.DEAD
+    return _BY_STATUS.get(status, default), f"status {status}"
+
+
+def _by_error(error: str) -> tuple[Outcome, str]:
+    return _BY_ERROR.get(error, (Outcome.RETRY, error or "unknown error"))
+
+
+def classify_exception(error: BaseException) -> str:
+    """Return the name of an error: by its class, else by the nearest base class the table knows, else its class name."""
+    if type(error).__name__ == "IgnoreRequest" and "max redirections" in str(error):
+        return "too-many-redirects"
+    for base in type(error).__mro__:
+        if name := _BY_CLASS.get(base.__name__):
+            return name
+    return type(error).__name__
+
+
+def retry_after(value: str, now: datetime) -> float | None:
+    """Return the seconds a Retry-After header asks for, in either of its forms (RFC 9110, 10.2.3); None for none."""
+    value = value.strip()
+    if value.isdecimal():
+        return min(float(value), LONGEST_DELAY_SECONDS)
+    try:
+        when = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return min(max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - now).total_seconds()), LONGEST_DELAY_SECONDS)

@@ -83,7 +83,9 @@ class FrontierScheduler(BaseScheduler):
         self.worker = Worker(self.frontier, name, settings.getint("CONCURRENT_REQUESTS"), self._deliver, self._finish)
         await self.frontier.beat(name, self.frontier.policy.lease_seconds, seeding=True)
         run = await self.frontier.join_run(spider.arguments.recipe(), fresh=spider.arguments.run == "new")
-        logger.info("%s run %s of the crawl %s", "Joined" if run.resumed else "Started", run.id, self.frontier.keys.crawl)
+        logger.info(
+            "%s run %s of the crawl %s", "Joined" if run.resumed else "Started", run.id, self.frontier.keys.crawl
+        )
         self.worker.seed_list = SeedList(self.frontier, spider.start_urls_key, spider.offers_of_line)
         self.worker.stays = spider.stays
         self.worker.idle_seconds = settings.getfloat("MAX_IDLE_TIME_BEFORE_CLOSE")

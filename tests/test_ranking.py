@@ -13,7 +13,9 @@ WEIGHTS = {"priority": 0.35, "freshness": 0.35, "changefreq": 0.1, "depth": 0.2}
 
 
 def entry(loc="https://e.com/a", days=None, changefreq=None, priority=None):
-    return Entry(loc, Lastmod(int(NOW - days * DAY), Precision.SECOND) if days is not None else None, changefreq, priority)
+    return Entry(
+        loc, Lastmod(int(NOW - days * DAY), Precision.SECOND) if days is not None else None, changefreq, priority
+    )
 
 
 def context(**fields):
@@ -33,7 +35,17 @@ def context(**fields):
         (entry(days=-3), (None, None, None, 1.0)),
         (entry(changefreq="never"), (None, None, 0.0, 1.0)),
     ],
-    ids=["home", "deep", "deep with slash", "now", "one half-life", "two", "ahead by a time zone", "ahead", "changefreq"],
+    ids=[
+        "home",
+        "deep",
+        "deep with slash",
+        "now",
+        "one half-life",
+        "two",
+        "ahead by a time zone",
+        "ahead",
+        "changefreq",
+    ],
 )
 def test_each_part_says_what_the_site_said_or_nothing(found, expected):
     assert expected == pytest.approx(ranking.rank(found, context()).parts)

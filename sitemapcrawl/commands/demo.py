@@ -78,8 +78,8 @@ def _show(web: DemoWeb, folder: Path) -> int:
     _say(indent(web.seeds().rstrip(), "  "))
     _heading(2, "The crawl: seeds -> robots.txt -> sitemaps -> filters -> ranking -> store")
     exitcode = _run(["crawl", "sitemap", "-a", "seeds=seeds.txt"], CRAWL_SETTINGS, folder)
-    _heading(3, "What is in the store: the ten best URLs")
-    _run(["urls", "--top", "10"], {}, folder)
+    _heading(3, "What is in the store: the three best URLs of each host")
+    _run(["urls", "--top", "3"], {}, folder)
     _heading(4, "What is in the store: the sitemaps, and what was wrong with them")
     _run(["sitemaps"], {}, folder)
     _heading(5, "What to try next")
@@ -106,7 +106,7 @@ def _run(arguments: Sequence[str], settings: Mapping[str, str], folder: Path) ->
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
-    child.send_signal(signal.SIGINT)
+    child.terminate()
     try:
         child.wait(_STOP_SECONDS)
     except (subprocess.TimeoutExpired, KeyboardInterrupt):

@@ -62,13 +62,20 @@ def row_of(record: dict[str, str], *, plain: bool) -> dict[str, Any]:
         "urls": int(record.get("urls") or 0),
         "children": int(record.get("children") or 0),
         "found_by": record.get("found_by", ""),
-        "read": datetime.fromtimestamp(int(record["at"]) / 1000, UTC).strftime("%Y-%m-%d %H:%M") if record.get("at") else "",
+        "read": datetime.fromtimestamp(int(record["at"]) / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+        if record.get("at")
+        else "",
     }
     if plain:
         said = [f"{problem['code']} ({problem['count']})" for problem in problems]
         return row | {"problems": ", ".join(said + [f"{reason} ({n})" for reason, n in dropped.items() if n])}
     row |= {"chain": record.get("chain", "").split("\n") if record.get("chain") else []}
-    row |= {"bytes": int(record.get("bytes") or 0), "target": record.get("target", ""), "problems": problems, "dropped": dropped}
+    row |= {
+        "bytes": int(record.get("bytes") or 0),
+        "target": record.get("target", ""),
+        "problems": problems,
+        "dropped": dropped,
+    }
     return row | {"samples": json.loads(record.get("samples") or "{}")}
 
 

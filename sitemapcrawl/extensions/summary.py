@@ -60,9 +60,12 @@ def lines(run: Figures, seeds: tuple[int, int], seconds: float, reason: str, now
     yield f"Run {run.run.id} {_state(reason, run)} after {seconds:.1f} s" + (" (resumed)" if run.run.resumed else "")
     yield f"  seeds      {seeds[0]:,} valid" + (f", {seeds[1]:,} invalid" if seeds[1] else "")
     yield f"  hosts      {counts['hosts']:,}"
-    yield from _group("sitemaps", f"{counts['read']:,} read", counts, "read/", "failed/", "probes/", "redirected", "retried/")
-    yield f"  URLs       {counts['listed']:,} listed: {counts['new']:,} new, {counts['listed'] - counts['new']:,} known" + (
-        f" ({counts['unchanged']:,} in unchanged sitemaps)" if counts["unchanged"] else ""
+    yield from _group(
+        "sitemaps", f"{counts['read']:,} read", counts, "read/", "failed/", "probes/", "redirected", "retried/"
+    )
+    yield (
+        f"  URLs       {counts['listed']:,} listed: {counts['new']:,} new, {counts['listed'] - counts['new']:,} known"
+        + (f" ({counts['unchanged']:,} in unchanged sitemaps)" if counts["unchanged"] else "")
     )
     dropped = _parts(counts, "dropped/")
     if dropped:
@@ -80,7 +83,13 @@ def _state(reason: str, run: Figures) -> str:
 
 
 def _group(name: str, first: str, counts: Counter[str], *prefixes: str) -> Iterator[str]:
-    words = {"read/": "", "failed/": "failed: ", "probes/": "well-known paths ", "redirected": "", "retried/": "tried again: "}
+    words = {
+        "read/": "",
+        "failed/": "failed: ",
+        "probes/": "well-known paths ",
+        "redirected": "",
+        "retried/": "tried again: ",
+    }
     parts = [first]
     for prefix in prefixes:
         if text := _parts(counts, prefix):

@@ -167,7 +167,9 @@ class Frontier:
 
     # The catalogue
 
-    async def commit(self, claim: Claim, files: Mapping[str, Sequence[Row]], hash_: str, recipe: str, end: Finish) -> bool:
+    async def commit(
+        self, claim: Claim, files: Mapping[str, Sequence[Row]], hash_: str, recipe: str, end: Finish
+    ) -> bool:
         """Replace what a sitemap lists by ``files`` (host -> rows in rank order), and finish the claim.
 
         Other hosts' rows go first, the sitemap's own partition and the finish last and at once. False: the lease had
@@ -285,7 +287,9 @@ class Frontier:
             await command("UNLINK", *(f"{tag}:{name}:{host}:{url.decode()}" for name in ("file", "rows", "new")))
         for bucket in range(int(await command("HGET", f"{tag}:host:{host}", "seen_buckets") or 0)):
             await command("UNLINK", f"{tag}:seen:{host}:{bucket}")
-        await command("UNLINK", *(f"{tag}:{name}:{host}" for name in ("host", "control", "sitemaps", "files", "ranked")))
+        await command(
+            "UNLINK", *(f"{tag}:{name}:{host}" for name in ("host", "control", "sitemaps", "files", "ranked"))
+        )
 
     async def _remove_of_host(self, key: str, host: str) -> None:
         for member in await self.store.command("ZRANGE", key, 0, -1):

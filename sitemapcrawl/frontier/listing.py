@@ -48,7 +48,9 @@ async def records(frontier: Frontier, host: str) -> list[dict[str, Any]]:
         values = await frontier.store.command("HGETALL", frontier.keys.of(host, f"sitemap:{url.decode()}"))
         pairs = dict(zip(values[::2], values[1::2], strict=True)) if isinstance(values, list) else values
         pairs.pop(b"links", None)
-        found.append({"url": url.decode(), "host": host} | {k.decode(): v.decode() for k, v in pairs.items() if k != b"url"})
+        found.append(
+            {"url": url.decode(), "host": host} | {k.decode(): v.decode() for k, v in pairs.items() if k != b"url"}
+        )
     return found
 
 

@@ -160,9 +160,15 @@ class StorePipeline:
     async def _unreadable(self, claim: Claim, fields: ItemAdapter, verdict: str) -> bool:
         """A file that is no sitemap: a failure that keeps what an earlier read listed."""
         is_probe = await self._probe_failed(claim)
-        end = Finish(Outcome.GONE if is_probe else Outcome.DEAD, verdict, shown=not is_probe, since_seconds=_since(fields))
+        end = Finish(
+            Outcome.GONE if is_probe else Outcome.DEAD, verdict, shown=not is_probe, since_seconds=_since(fields)
+        )
         problems = self._problems(claim, fields)
-        end.fields = {"kind": str(fields["kind"]), "verdict": verdict, "problems": json.dumps(problems[:_PROBLEMS_KEPT])}
+        end.fields = {
+            "kind": str(fields["kind"]),
+            "verdict": verdict,
+            "problems": json.dumps(problems[:_PROBLEMS_KEPT]),
+        }
         end.counts = {"probes/absent" if is_probe else f"failed/{verdict}": 1}
         if not is_probe:
             self._count(f"{stats.SITEMAPS_FAILED}/{verdict}")
@@ -189,7 +195,12 @@ class StorePipeline:
         is_probe = ended and await self._probe_failed(claim)
         delay = decision.delay_seconds or 0.0
         end = Finish(
-            decision.outcome, decision.reason, not is_probe, delay, delay if decision.host_block else 0.0, _since(fields)
+            decision.outcome,
+            decision.reason,
+            not is_probe,
+            delay,
+            delay if decision.host_block else 0.0,
+            _since(fields),
         )
         end.fields = {"detail": fields["detail"]}
         area = "robots/failed" if claim.kind == Kind.ROBOTS else "failed"

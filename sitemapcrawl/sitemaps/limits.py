@@ -18,7 +18,9 @@ class Limits:
     max_bytes: int = PROTOCOL_BYTES  #: after decompression, and after each gzip layer
     max_entries: int = 1_000_000  #: entries and links together
     max_text: int = 65_536  #: characters of one text field that are kept; more than MAX_URL_CHARS
-    max_entry: int = 1_048_576  #: characters of one entry with all its images and translations
+    max_entry: int = (
+        1_048_576  #: characters of one entry, with all its images and translations, that are held; give or take a piece
+    )
     max_head: int = 1_048_576  #: characters searched for the root element
     gzip_layers: int = 3
 

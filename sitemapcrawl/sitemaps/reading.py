@@ -46,12 +46,12 @@ _VERDICTS = {
     Code.HTML: Verdict.HTML,
     Code.ERROR_DOCUMENT: Verdict.ERROR_DOCUMENT,
     Code.FEED: Verdict.UNKNOWN_ROOT,
-    Code.UNKNOWN_ROOT: Verdict.UNKNOWN_ROOT,
     Code.TOO_BIG: Verdict.TOO_BIG,
     Code.TOO_MANY_ENTRIES: Verdict.TOO_BIG,
     Code.TRUNCATED: Verdict.TRUNCATED,
     Code.GZIP_TRUNCATED: Verdict.TRUNCATED,
     Code.GZIP_CORRUPT: Verdict.TRUNCATED,
+    Code.UNKNOWN_ROOT: Verdict.UNKNOWN_ROOT,  # what is cut off is not known by what is left
     Code.EMPTY: Verdict.EMPTY,
     Code.NO_ENTRIES: Verdict.EMPTY,
 }

@@ -37,7 +37,7 @@ class Seeding:
         if source.kind == SourceKind.FILE and _looks_like_sitemap(Path(source.value)):
             lines: Iterable[str] = [Path(source.value).absolute().as_uri()]
         else:
-            lines = seeds.decode(await self._body(source.kind, source.value)).splitlines()
+            lines = seeds.decode(await self._body(source.kind, source.value)).split("\n")
         name = source.value if source.kind in (SourceKind.FILE, SourceKind.URL) else str(source.kind)
         for seed in self.valid_seeds(lines, Path(name).name or name):
             yield seed
@@ -72,11 +72,15 @@ class Seeding:
             if response.status != 200:
                 logger.error("No seeds at %s: it answered %d", value, response.status)
                 return b""
-            return response.body
+            is_list = not _starts_like_sitemap(response.body[:512])
+            return response.body if is_list else value.encode()  # a page or a sitemap: the address is the seed
         return value.encode()
 
 
 def _looks_like_sitemap(path: Path) -> bool:
     with path.open("rb") as file:
-        start = file.read(512)
+        return _starts_like_sitemap(file.read(512))
+
+
+def _starts_like_sitemap(start: bytes) -> bool:
     return start.startswith(_GZIP_MAGIC) or start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")

@@ -88,9 +88,7 @@ class SitemapSpider(ScrapySitemapSpider):
 
     async def start(self) -> AsyncIterator[Any]:
         for url in self.sitemap_urls:
-            yield self._request_to_offer(
-                offers.of_host(url) if url.endswith("/robots.txt") else offers.of_sitemap(url)
-            )
+            yield self._request_to_offer(offers.of_host(url) if url.endswith("/robots.txt") else offers.of_sitemap(url))
         if not self.arguments.seeds:
             return
         async for seed in self._seeding.read(self.arguments.seeds):
@@ -104,7 +102,9 @@ class SitemapSpider(ScrapySitemapSpider):
 
     def offers_of_line(self, line: str) -> list[Offer]:
         """Return the offers of a seed line that was pushed to Redis; a bad one is reported and leads to none."""
-        return [offer for seed in self._seeding.valid_seeds([line], self.start_urls_key) for offer in offers.of_seed(seed)]
+        return [
+            offer for seed in self._seeding.valid_seeds([line], self.start_urls_key) for offer in offers.of_seed(seed)
+        ]
 
     def _request_to_offer(self, offer: Offer) -> Request:
         return Request(offer.url, dont_filter=True, cb_kwargs={"offer": offer})
@@ -175,7 +175,12 @@ class SitemapSpider(ScrapySitemapSpider):
                 return RobotsRead(claim, response.url, response.status, robots.parse(b"", response.url))
             headers = {"Retry-After": (response.headers.get("Retry-After") or b"").decode("latin-1")}
             return Failure(claim, response.url, status=response.status, headers=headers)
-        return Failure(claim, request.url, error=getattr(error, "code", None) or outcomes.classify_exception(error), detail=str(error)[:300])
+        return Failure(
+            claim,
+            request.url,
+            error=getattr(error, "code", None) or outcomes.classify_exception(error),
+            detail=str(error)[:300],
+        )
 
     # Reading
 
@@ -184,7 +189,9 @@ class SitemapSpider(ScrapySitemapSpider):
         async with self._parsing:
             reading = Reading(_chunks(body), url, self._limits)
             entries, links = await self._collect(reading)
-            item = SitemapRead(claim, url, str(reading.kind), str(reading.verdict), bytes=reading.bytes, recipe=self.recipe)
+            item = SitemapRead(
+                claim, url, str(reading.kind), str(reading.verdict), bytes=reading.bytes, recipe=self.recipe
+            )
             item.problems = [_as_dict(problem) for problem in reading.problems]
             dropped: Counter[str] = Counter()
             entries = self._select(entries, dropped)
@@ -261,4 +268,8 @@ def _answered_at(request: Request | None) -> float:
 
 def _as_dict(problem: Any) -> dict[str, Any]:
     names = ("code", "severity", "count", "place", "sample", "message")
-    return {name: str(value) if name != "count" else value for name in names if (value := getattr(problem, name, None)) is not None}
+    return {
+        name: str(value) if name != "count" else value
+        for name in names
+        if (value := getattr(problem, name, None)) is not None
+    }
