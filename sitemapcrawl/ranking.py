@@ -15,7 +15,7 @@ Each part is 0..1, or None where the site says nothing. The rank is the weighted
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -75,23 +75,26 @@ def rank(entry: Entry, context: Context) -> Rank:
     return Rank(_bounded(weighed, total, context.score), parts)
 
 
-def ranker(context: Context) -> Callable[[Entry], float]:
-    """Return the value of ``rank`` for many entries of one file: what looks alike but for its date is weighed once."""
-    weight = context.weights.get("freshness", 0.0)
+def rank_all(entries: Sequence[Entry], context: Context) -> list[float]:
+    """Return the value of ``rank`` for each entry of a file: what looks alike but for its date is weighed once."""
     known: dict[tuple[float | None, str | None, int], tuple[float, float]] = {}
-
-    def value(entry: Entry) -> float:
+    weight, score, now = context.weights.get("freshness", 0.0), context.score, context.now
+    trusts, per_second = context.trusts_lastmod, -1.0 / HALF_LIFE_SECONDS
+    values = []
+    for entry in entries:
         loc, lastmod, changefreq, priority = entry
-        look = (priority, changefreq, _depth(loc))
-        found = known.get(look)
-        if found is None:
-            found = known[look] = _weigh(rank(entry, context).parts._replace(freshness=None), context.weights)
-        freshness = _freshness(lastmod, context)
-        if freshness is None:
-            return _bounded(found[0], found[1], context.score)
-        return _bounded(found[0] + weight * freshness, found[1] + weight, context.score)
-
-    return value
+        look = (priority, changefreq, loc.count("/") - loc.endswith("/"))
+        try:
+            weighed, total = known[look]
+        except KeyError:
+            parts = rank(entry, context).parts._replace(freshness=None)
+            weighed, total = known[look] = _weigh(parts, context.weights)
+        if lastmod is not None and trusts and (age := now - lastmod[0]) > -_FUTURE_SECONDS:
+            weighed += weight * (2.0 ** (age * per_second) if age > 0 else 1.0)
+            total += weight
+        value = score * weighed / total if total else score * _UNKNOWN
+        values.append(value if value < 1.0 else 1.0)
+    return values
 
 
 def _weigh(parts: Parts, weights: Mapping[str, float]) -> tuple[float, float]:

@@ -9,7 +9,7 @@ Knows the policies. Refuses to know where the sitemap lies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from sitemapcrawl import urls
@@ -37,21 +37,15 @@ class Scope:
         self._voucher = voucher
         self.foreign: Counter[str] = Counter()  #: entries left out, by host
 
-    def by_host(self, entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    def by_host(self, entries: Sequence[Entry]) -> dict[str, list[Entry]]:
         """Return the entries of allowed hosts, grouped by host key."""
         groups: dict[str, list[Entry]] = {}
-        origin, group = "", None
-        for entry in entries:
-            if group is not None and entry[0].startswith(origin):
-                group.append(entry)
-                continue
-            origin, host = urls.base_of(entry.loc), urls.host_key(entry.loc)
+        for origin, run in _runs(entries):
+            host = urls.host_key(origin)
             if self.allows(host):
-                group = groups.setdefault(host, [])
-                group.append(entry)
+                groups.setdefault(host, []).extend(run)
             else:
-                group = None
-                self.foreign[host] += 1
+                self.foreign[host] += len(run)
         return groups
 
     def allows(self, host: str) -> bool:
@@ -62,3 +56,13 @@ class Scope:
                 return urls.site(host) == urls.site(self._voucher)
             case CrossSubmit.STRICT:
                 return host == self._voucher
+
+
+def _runs(entries: Sequence[Entry]) -> Iterator[tuple[str, Sequence[Entry]]]:
+    """Cut entries into runs of one origin; most files are one run."""
+    start = 0
+    while start < len(entries):
+        origin = urls.base_of(entries[start].loc)
+        end = next((n for n in range(start, len(entries)) if not entries[n][0].startswith(origin)), len(entries))
+        yield origin, entries[start:end]
+        start = end

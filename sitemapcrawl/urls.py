@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from urllib.parse import urljoin
 
@@ -18,11 +19,15 @@ from xxhash import xxh3_64_intdigest
 
 #: Scheme and authority, then a path that repairing and canonicalising would leave as it is.
 _PLAIN = re.compile(r"(https?://[^/?#@\\\s]+)(?:/(?!\.)[A-Za-z0-9_.~-]+)*/?")
+_PLAIN_PATH = re.compile(r"(?=/)(?:/(?!\.)[A-Za-z0-9_.~-]+)*/?")
+#: Pairs of one letter-like name and value each: sorting them is all that canonicalising does.
+_PLAIN_QUERY = re.compile(r"[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*(?:&[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*)*")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 #: Blanks of every kind, zero-width characters and BOMs, as they stand around URLs in the wild.
 _AROUND = "".join(map(chr, (*range(0x21), 0x7F, 0x85, 0xA0, 0x1680, *range(0x2000, 0x2010), 0x2028, 0x2029)))
 _AROUND += "\u202f\u205f\u2060\u3000\ufeff\u180e"
 _LEAST_FINGERPRINT = 10**18
+_FINGERPRINTS = 2**63 - _LEAST_FINGERPRINT
 _SCHEMES = ("http:", "https:")
 _suffixes = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)
 
@@ -52,7 +57,14 @@ def canonical(url: str) -> str:
     """Return the form under which two spellings of one repaired URL are the same: query sorted, escapes evened."""
     if _is_plain(url):
         return url
+    before, _, query = url.partition("?")
+    if _PLAIN_QUERY.fullmatch(query) and _is_plain(before):
+        return f"{before}?{'&'.join(sorted(query.split('&'), key=_name_and_value))}"
     return str(canonicalize_url(url))
+
+
+def _name_and_value(pair: str) -> list[str]:
+    return pair.split("=")
 
 
 def _is_plain(url: str) -> bool:
@@ -70,7 +82,26 @@ def _is_plain_origin(origin: str) -> bool:
 
 def fingerprint(url: str) -> int:
     """Return a hash of the canonical URL (xxh3) between 10^18 and 2^63: always 19 digits, and small enough for an intset."""
-    return _LEAST_FINGERPRINT + xxh3_64_intdigest(canonical(url).encode()) % (2**63 - _LEAST_FINGERPRINT)
+    return _LEAST_FINGERPRINT + xxh3_64_intdigest(canonical(url).encode()) % _FINGERPRINTS
+
+
+def fingerprints(urls: Sequence[str]) -> list[int]:
+    """Return the fingerprint of each URL; most URLs of a list share their origin, which is looked at once."""
+    origin = _origin(urls[0]) if urls else ""
+    begin = len(origin)
+    is_plain_path, digest = _PLAIN_PATH.fullmatch, xxh3_64_intdigest
+    return [
+        _LEAST_FINGERPRINT + digest(url.encode()) % _FINGERPRINTS
+        if origin and url.startswith(origin) and is_plain_path(url, begin)
+        else fingerprint(url)
+        for url in urls
+    ]
+
+
+def _origin(url: str) -> str:
+    """Return scheme and authority of a plain URL; "" for another."""
+    match = _PLAIN.match(url)
+    return match[1] if match and _is_plain_origin(match[1]) else ""
 
 
 def host_key(url: str) -> str:

@@ -31,7 +31,7 @@ def test_entries_are_grouped_by_host_and_foreign_ones_counted():
     locs = ["https://www.example.com/1", "http://www.example.com/2", "https://evil.org/1", "https://example.com/3",
             "https://evil.org/2", "https://www.example.com/4"]  # fmt: skip
 
-    groups = scope.by_host(Entry(loc) for loc in locs)
+    groups = scope.by_host([Entry(loc) for loc in locs])
 
     assert {
         "www.example.com": [locs[0], locs[1], locs[5]],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -44,9 +45,19 @@ class Command(CrawlCommand):
             sys.stderr.write(f"{error}\n")
             self.exitcode = _UNREACHABLE
             return
+        _calm_garbage_collection()
         self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         self.exitcode = 1 if self.crawler_process.bootstrap_failed else _exit_code(crawler)
+
+
+def _calm_garbage_collection() -> None:
+    """Keep the collector from walking all modules, and each file's rows, again and again: half the time of a large read.
+
+    Rows hold no cycles; what does is still collected, after 50,000 allocations instead of 700.
+    """
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def _check(crawler: Crawler, raw: dict[str, str]) -> None:

@@ -196,7 +196,7 @@ class Frontier:
         for number, part in enumerate(parts):
             last = number == len(parts) - 1
             packed = [catalogue.pack(block) for block in catalogue.blocks(part)]
-            seen = "".join([str(urls.fingerprint(row.loc)) for row in part])
+            seen = "".join(map(str, urls.fingerprints([row[1] for row in part])))
             finish = end.arguments(claim, self.run.id, self.keys.wake) if end and last else ()
             stored, _ = await self.store.script(
                 "commit",

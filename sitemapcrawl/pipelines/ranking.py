@@ -39,17 +39,23 @@ class RankingPipeline:
         return item
 
     def _ranked(self, entries: Sequence[Entry], claim: Claim, now: float) -> list[Row]:
+        entries = _unique(entries)
         former = claim.priorities or [0] * 11
-        own = histogram(entries)
-        value = ranking.ranker(
-            ranking.Context(
-                now, self._weights, [a + b for a, b in zip(former, own, strict=True)],
-                ranking.trusts_lastmod(entries, now), claim.score,
-            )
-        )  # fmt: skip
-        rows = [Row(round(value(entry) * RANK_STEPS), *entry) for entry in _unique(entries)]
-        rows.sort(key=lambda row: (-row[0], row[1]))
+        context = ranking.Context(
+            now,
+            self._weights,
+            [a + b for a, b in zip(former, histogram(entries), strict=True)],
+            ranking.trusts_lastmod(entries, now),
+            claim.score,
+        )
+        values = ranking.rank_all(entries, context)
+        rows = [Row(round(value * RANK_STEPS), *entry) for value, entry in zip(values, entries, strict=True)]
+        rows.sort(key=_order)
         return rows
+
+
+def _order(row: Row) -> tuple[int, str]:
+    return -row[0], row[1]
 
 
 def _unique(entries: Sequence[Entry]) -> Sequence[Entry]:

@@ -57,7 +57,7 @@ class Batches:
     Afterwards ``is_closed`` tells whether the root's end was seen, and ``line`` where the last entry ended.
     """
 
-    __slots__ = ("_limits", "_problems", "_tags", "_texts", "is_closed", "line")
+    __slots__ = ("_is_dropping", "_limits", "_problems", "_tags", "_texts", "is_closed", "line")
 
     def __init__(self, texts: Iterable[str], tags: Tags, line: int, limits: Limits, problems: Problems) -> None:
         self._texts = texts
@@ -66,6 +66,7 @@ class Batches:
         self._limits = limits
         self._problems = problems
         self.is_closed = False
+        self._is_dropping = False
 
     def __iter__(self) -> Iterator[Batch]:
         held = ""
@@ -76,6 +77,7 @@ class Batches:
             if end is None:
                 held = self._bounded(held)
                 continue
+            self._is_dropping = False
             self.is_closed = end[1] is not None
             yield Batch(self._tags.without_root(held[: end.end()]), self.line)
             self.line += held.count("\n", 0, end.end())
@@ -88,5 +90,7 @@ class Batches:
         held = re.sub(rf"(>[^<]{{{self._limits.max_text}}})[^<]+", r"\1", held)
         if len(held) <= self._limits.max_entry:
             return held
-        self._problems.add(Code.ENTRY_TOO_LONG, f"line {self.line}", held)
+        if not self._is_dropping:
+            self._problems.add(Code.ENTRY_TOO_LONG, f"line {self.line}", held)
+            self._is_dropping = True
         return ""

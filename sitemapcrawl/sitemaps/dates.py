@@ -22,6 +22,8 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
+#: Between date and time; compact dates have a digit of the time there, after their T.
+_SEPARATORS = frozenset(("", "T", "t", " ", *"0123456789"))
 #: No date is longer; it bounds what is remembered.
 _MAX_CHARS = 100
 
@@ -38,7 +40,9 @@ _UNIX = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # seconds or milliseconds, 
 
 def parse(text: str) -> Lastmod | None:
     """Return the moment a lastmod names, in UTC unless it says otherwise; None if it is not certain."""
-    return _parse(text if len(text) <= _MAX_CHARS else text.strip()[: _MAX_CHARS + 1])
+    if len(text) > _MAX_CHARS:
+        text = text.strip()
+    return _parse(text) if len(text) <= _MAX_CHARS else None
 
 
 @lru_cache(maxsize=16_384)
@@ -49,8 +53,8 @@ def _parse(text: str) -> Lastmod | None:
 
 def _iso(text: str) -> Lastmod | None:
     """Read what ``datetime.fromisoformat`` does: nearly all there is."""
-    if text.isdigit() and len(text) != len("20240305"):
-        return None
+    if text[10:11] not in _SEPARATORS or (text.isdigit() and len(text) != len("20240305")):
+        return None  # fromisoformat takes any separator, and long numbers for compact times
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -24,8 +24,6 @@ _BOMS = (
 )
 _DECLARED = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9._:-]{1,40})["']""")
 _PRINTABLE = bytes(range(0x20, 0x7F))
-#: No character is longer; as many bytes at the end of a piece may be the start of one.
-_CHARACTER_BYTES = 4
 
 
 def texts(pieces: Iterable[bytes], problems: Problems) -> Iterator[str]:
@@ -75,50 +73,61 @@ class _Decoder:
     ``instead`` is a declared charset that is taken if the first bytes beyond ASCII are not UTF-8.
     """
 
-    __slots__ = ("_carry", "_decode", "_instead", "_offset", "_problems")
+    __slots__ = ("_charset", "_decoder", "_instead", "_marks", "_offset", "_problems")
 
     def __init__(self, charset: str, problems: Problems, instead: str | None = None) -> None:
-        self._decode = codecs.lookup(charset).decode
-        self._instead = instead
         self._problems = problems
-        self._carry = b""
+        self._instead = instead
         self._offset = 0
+        self._take(charset)
+
+    def _take(self, charset: str) -> None:
+        is_wide = charset.startswith(("utf-16", "utf-32"))  # whose bad units are no bytes that could be escaped
+        self._charset = charset
+        self._marks = _REPLACED if is_wide else _ESCAPED
+        self._decoder = codecs.getincrementaldecoder(charset)("replace" if is_wide else "surrogateescape")
 
     def decode(self, piece: bytes, *, final: bool = False) -> str:
-        data = self._carry + piece
-        if self._instead and not data.isascii():
-            self._decide(self._instead, data)
-        rest = memoryview(data)
-        parts = []
-        while rest:
-            try:
-                parts.append(self._decode(rest, "strict")[0])
-                rest = rest[:0]
-            except UnicodeDecodeError as error:
-                parts.append(self._decode(rest[: error.start], "strict")[0])
-                rest = rest[error.start :]
-                if len(rest) < _CHARACTER_BYTES and not final:
-                    break
-                parts.append(self._repaired(bytes(rest[:1]), len(data) - len(rest)))
-                rest = rest[1:]
-        self._carry = bytes(rest)
-        self._offset += len(data) - len(rest)
-        return "".join(parts)
+        pending, _ = self._decoder.getstate()
+        start = self._offset - len(pending)
+        self._offset += len(piece)
+        if self._instead and not (pending + piece).isascii() and not self._is_utf_8(pending + piece):
+            self._take(self._instead)
+            self._instead = None
+            piece = pending + piece
+        text = self._decoder.decode(piece, final)
+        return text if text.isascii() else self._repaired(text, start)
 
-    def _decide(self, declared: str, data: bytes) -> None:
+    def _is_utf_8(self, data: bytes) -> bool:
         try:
             _, used = codecs.utf_8_decode(data, "strict", False)
         except UnicodeDecodeError:
-            self._decode = codecs.lookup(declared).decode
+            return False
+        if not data[:used].isascii():  # else its first character is cut off, and the next piece will tell
+            self._problems.add(Code.CHARSET_MISMATCH, "line 1", f"declared {self._instead}, but is utf-8")
             self._instead = None
-            return
-        if not data[:used].isascii():
-            self._problems.add(Code.CHARSET_MISMATCH, "line 1", f"declared {declared}, but is utf-8")
-            self._instead = None
+        return True
 
-    def _repaired(self, byte: bytes, position: int) -> str:
-        self._problems.add(Code.BAD_BYTES, f"byte {self._offset + position}", repr(byte))
-        try:
-            return byte.decode("windows-1252")
-        except UnicodeDecodeError:  # the five bytes it leaves undefined, which browsers map like this
-            return byte.decode("latin-1")
+    def _repaired(self, text: str, start: int) -> str:
+        """Return the text with its bad bytes read as windows-1252; ``start`` is its first byte."""
+        match = self._marks.search(text)
+        if match is None:
+            return text
+        place = start + len(text[: match.start()].encode(self._charset, "surrogateescape"))
+        sample = text[max(0, match.start() - 20) : match.end() + 20]
+        self._problems.add(Code.BAD_BYTES, f"byte {place}", sample, len(self._marks.findall(text)))
+        return text.translate(_WINDOWS_1252)
+
+
+def _windows_1252(byte: int) -> str:
+    """Return a byte's character; the five windows-1252 leaves undefined are mapped as browsers do."""
+    try:
+        return bytes((byte,)).decode("windows-1252")
+    except UnicodeDecodeError:
+        return chr(byte)
+
+
+#: Python's surrogateescape marks a bad byte as the surrogate 0xDC00 + byte.
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_REPLACED = re.compile("\ufffd")
+_WINDOWS_1252 = {0xDC00 + byte: _windows_1252(byte) for byte in range(0x80, 0x100)}

@@ -14,7 +14,7 @@ from sitemapcrawl.sitemaps.limits import Limits
 from sitemapcrawl.sitemaps.problems import Code, Problems
 
 #: Bytes come out in pieces of at most this size, so that a bomb meets its limit early.
-PIECE_BYTES = 65_536
+PIECE_BYTES = 32_768
 _MAGIC = b"\x1f\x8b\x08"
 _GZIP_WBITS = 31
 #: CRC and length. They are inflated apart: of a call in which the CRC turns out wrong, isal gives nothing back.
