@@ -3,7 +3,7 @@
 Knows the fields of an entry and what its site's other entries look like. Refuses to know the clock (``now`` is given),
 the store, and what was fetched before.
 
-Each part is 0..1, or None where the site says nothing. The rank is the weighted mean of the parts that say something:
+Each part is 0..1, or None where the site says nothing, which counts as 0.5. The rank is the weighted mean of the parts:
 
 - priority: the share of the site's pages with a lower priority, ties counted half. The protocol means priorities
   "relative to other URLs on your site"; one value for all pages says nothing.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sitemapcrawl.entries import Entry, Lastmod
@@ -28,7 +28,7 @@ SAME_LASTMOD_SHARE = 0.9
 FEWEST_LASTMODS = 10
 #: Clocks and time zones differ: a lastmod may lie so far ahead of ours.
 _FUTURE_SECONDS = 86_400
-#: The rank where nothing that has a weight is known.
+#: A part of which nothing is known.
 _UNKNOWN = 0.5
 _CHANGEFREQ = {
     "always": 1.0, "hourly": 1.0, "daily": 0.85, "weekly": 0.6, "monthly": 0.35, "yearly": 0.1, "never": 0.0,
@@ -71,45 +71,32 @@ def rank(entry: Entry, context: Context) -> Rank:
         _CHANGEFREQ.get(entry.changefreq) if entry.changefreq else None,
         1 / (1 + _depth(entry.loc)),
     )
-    weighed, total = _weigh(parts, context.weights)
-    return Rank(_bounded(weighed, total, context.score), parts)
+    value = sum(
+        context.weights.get(name, 0.0) * (_UNKNOWN if part is None else part)
+        for name, part in zip(Parts._fields, parts, strict=True)
+    )
+    total = sum(context.weights.get(name, 0.0) for name in Parts._fields) or 1.0
+    return Rank(min(1.0, value / total * context.score), parts)
 
 
 def rank_all(entries: Sequence[Entry], context: Context) -> list[float]:
-    """Return the value of ``rank`` for each entry of a file: what looks alike but for its date is weighed once."""
-    known: dict[tuple[float | None, str | None, int], tuple[float, float]] = {}
-    weight, score, now = context.weights.get("freshness", 0.0), context.score, context.now
+    """Return the value of ``rank`` for each entry of a file: what looks alike but for its date is reckoned once."""
+    known: dict[tuple[float | None, str | None, int], float] = {}
+    total = sum(context.weights.get(name, 0.0) for name in Parts._fields) or 1.0
+    weight, now = context.weights.get("freshness", 0.0) / total * context.score, context.now
     trusts, per_second = context.trusts_lastmod, -1.0 / HALF_LIFE_SECONDS
+    undated = replace(context, trusts_lastmod=False, score=1.0)
     values = []
     for entry in entries:
         loc, lastmod, changefreq, priority = entry
         look = (priority, changefreq, loc.count("/") - loc.endswith("/"))
-        try:
-            weighed, total = known[look]
-        except KeyError:
-            parts = rank(entry, context).parts._replace(freshness=None)
-            weighed, total = known[look] = _weigh(parts, context.weights)
+        value = known.get(look)
+        if value is None:
+            value = known[look] = rank(entry, undated).value * context.score
         if lastmod is not None and trusts and (age := now - lastmod[0]) > -_FUTURE_SECONDS:
-            weighed += weight * (2.0 ** (age * per_second) if age > 0 else 1.0)
-            total += weight
-        value = score * weighed / total if total else score * _UNKNOWN
+            value += weight * ((2.0 ** (age * per_second) if age > 0 else 1.0) - _UNKNOWN)
         values.append(value if value < 1.0 else 1.0)
     return values
-
-
-def _weigh(parts: Parts, weights: Mapping[str, float]) -> tuple[float, float]:
-    """Return the weighted sum of the parts that are known, and the sum of their weights."""
-    weighed = total = 0.0
-    for name, part in zip(Parts._fields, parts, strict=True):
-        if part is not None:
-            weighed += weights.get(name, 0.0) * part
-            total += weights.get(name, 0.0)
-    return weighed, total
-
-
-def _bounded(weighed: float, total: float, score: float) -> float:
-    value = score * (weighed / total if total else _UNKNOWN)
-    return 1.0 if value > 1.0 else value
 
 
 def trusts_lastmod(entries: Sequence[Entry], now: float) -> bool:

@@ -66,6 +66,7 @@ class FrontierScheduler(BaseScheduler):
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing: asyncio.Task[None] | None = None
         self._over = False
+        self.start_failed = False  #: reading the seeds ended with an exception
         crawler.signals.connect(_note_answer, signals.headers_received)
 
     @classmethod
@@ -116,7 +117,7 @@ class FrontierScheduler(BaseScheduler):
         elif request.dont_filter or not self._dupefilter.request_seen(request):
             self._own.append(request)
         else:
-            self._dupefilter.log(request, self._crawler.spider)
+            self._dupefilter.log(request, cast("Spider", self._crawler.spider))
             return False
         return True
 
@@ -169,6 +170,8 @@ class FrontierScheduler(BaseScheduler):
     def _finish(self, reason: str) -> None:
         """Close the spider once its own requests are done; the engine looks every few seconds where some are left."""
         self._over = True
+        if self.start_failed and reason == "finished":
+            reason = "start_error"
         engine = self._crawler.engine
-        if engine.running and (reason != "finished" or engine.spider_is_idle()):
+        if engine.running and (reason not in ("finished", "start_error") or engine.spider_is_idle()):
             self._closing = asyncio.create_task(engine.close_spider_async(reason=reason))

@@ -103,7 +103,8 @@ def describe(argument: str, exists: Callable[[str], bool]) -> Source:
 
 
 def _is_list(url: str) -> bool:
-    name = urlsplit(url).path.rpartition("/")[2].lower()
+    name = url.partition("?")[0].split("/", 3)[-1] if url.count("/") > 2 else ""
+    name = name.rpartition("/")[2].lower()
     return (
         name not in ("", "robots.txt")
         and (name.endswith(".txt") or not _SITEMAP_PATH.search(name))

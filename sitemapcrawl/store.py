@@ -67,7 +67,7 @@ class Store:
 
     async def command(self, *words: Any) -> Any:
         """Run one command, answered in bytes."""
-        return await self._patiently(lambda: self.client.execute_command(*words))
+        return await self._patiently(lambda: self.client.execute_command(*words))  # type: ignore[no-untyped-call]
 
     async def _patiently(self, operation: Callable[[], Awaitable[Any]]) -> Any:
         pause = 0.05

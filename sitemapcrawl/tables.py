@@ -27,7 +27,7 @@ class Format(StrEnum):
 
 #: Rows whose widths decide a table's columns; later rows may be wider.
 _MEASURED_ROWS = 200
-_NARROWEST = 20
+_NARROWEST = 10
 
 
 class Writer:
@@ -75,18 +75,24 @@ class Writer:
                 self._measure()
 
     def _measure(self) -> None:
-        """Fix the columns' widths by the rows held: on a terminal the first column takes what the others leave."""
+        """Fix the columns' widths by the rows held; on a terminal they are made to fit."""
         held, self._held = self._held, []
         if not held:
             return
         cells = [[_text(row.get(column)) for column in self._columns] for row in held]
-        widths = [max(map(len, column)) for column in zip(self._columns, *cells, strict=True)]
+        self._widths = [max(map(len, column)) for column in zip(self._columns, *cells, strict=True)]
         if sys.stdout.isatty():
-            others = sum(widths[1:]) + 2 * len(widths[1:])
-            widths[0] = max(_NARROWEST, min(widths[0], shutil.get_terminal_size((100, 24)).columns - others))
-        self._widths = widths
+            self._widths = _fitted(self._widths, shutil.get_terminal_size((100, 24)).columns)
         for line in (self._columns, *cells):
-            _print(_table_line(line, widths))
+            _print(_table_line(line, self._widths))
+
+
+def _fitted(widths: Sequence[int], room: int) -> list[int]:
+    """Return widths that fit the room: the widest column gives way, one character after the other."""
+    fitted = list(widths)
+    while sum(fitted) + 2 * (len(fitted) - 1) > room and max(fitted) > _NARROWEST:
+        fitted[fitted.index(max(fitted))] -= 1
+    return fitted
 
 
 def _print(line: str, end: str = "\n") -> None:
@@ -104,9 +110,8 @@ def _csv_line(values: Sequence[Any]) -> str:
 
 
 def _table_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    first, width = cells[0], widths[0]
-    fitted = first if len(first) <= width else first[: width - 1] + "…"
-    return "  ".join(cell.ljust(wide) for cell, wide in zip((fitted, *cells[1:]), widths, strict=True)).rstrip()
+    fitted = [cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(cell.ljust(width) for cell, width in zip(fitted, widths, strict=True)).rstrip()
 
 
 def _text(value: Any) -> str:

@@ -69,10 +69,16 @@ def test_priority_counts_as_a_percentile_within_its_site(priority, histogram, ex
     assert expected == parts.priority
 
 
-def test_the_rank_is_the_weighted_mean_of_what_is_known():
-    found = ranking.rank(entry(days=30, changefreq="daily"), context())
+def test_the_rank_is_the_weighted_mean_and_what_is_not_known_counts_half():
+    found = ranking.rank(entry(days=0, changefreq="daily"), context())
 
-    assert (0.35 * 0.5 + 0.1 * 0.85 + 0.2 * 1.0) / 0.65 == pytest.approx(found.value)
+    assert 0.35 * 0.5 + 0.35 * 1.0 + 0.1 * 0.85 + 0.2 * 1.0 == pytest.approx(found.value)
+
+
+def test_a_page_of_which_nothing_is_known_stands_below_a_fresh_one():
+    unknown, fresh = (ranking.rank(entry(days=days), context()).value for days in (None, 0))
+
+    assert unknown < fresh
 
 
 def test_a_seed_s_score_multiplies_and_the_rank_stays_below_one():

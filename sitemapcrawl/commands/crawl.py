@@ -8,11 +8,12 @@ import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from typing import NoReturn
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.crawler import Crawler
-from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
 
 from sitemapcrawl import arguments, stats
 from sitemapcrawl.arguments import Arguments
@@ -22,7 +23,8 @@ from sitemapcrawl.frontier.policy import Policy
 from sitemapcrawl.spiders import SitemapSpider
 from sitemapcrawl.store import connect
 
-_EXIT_CODES = {"finished": 0, "no_valid_seed": 2, "run_conflict": 2, "shutdown": 130}
+_EXIT_CODES = {"finished": 0, "no_valid_seed": 2, "run_conflict": 2, "shutdown": 130, "start_error": 1, "worker_failed": 1}
+_WRONG_USAGE = 2
 _NOTHING_FOUND = 3
 _UNREACHABLE = 4
 
@@ -30,25 +32,39 @@ _UNREACHABLE = 4
 class Command(CrawlCommand):
     """Runs a spider."""
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse a crawl that can't work before anything is started or logged."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        if len(args) != 1:
+            return
+        try:
+            spidercls = get_spider_loader(self.settings).load(args[0])
+        except KeyError:
+            return  # Scrapy says so
+        try:
+            if issubclass(spidercls, SitemapSpider):
+                _check(spidercls, self.settings, opts.spargs)
+        except (ArgumentError, RunConflict) as error:
+            _refuse(error, _WRONG_USAGE)
+        except StoreUnreachable as error:
+            _refuse(error, _UNREACHABLE)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1:
             super().run(args, opts)
             return
         assert self.crawler_process
         crawler = self._create_crawler(args[0])
-        try:
-            if issubclass(crawler.spidercls, SitemapSpider):
-                _check(crawler, opts.spargs)
-        except (ArgumentError, RunConflict) as error:
-            raise UsageError(str(error), print_help=False) from None
-        except StoreUnreachable as error:
-            sys.stderr.write(f"{error}\n")
-            self.exitcode = _UNREACHABLE
-            return
         _calm_garbage_collection()
         self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         self.exitcode = 1 if self.crawler_process.bootstrap_failed else _exit_code(crawler)
+
+
+def _refuse(error: Exception, code: int) -> NoReturn:
+    sys.stderr.write(f"{error}\n")
+    sys.exit(code)
 
 
 def _calm_garbage_collection() -> None:
@@ -60,11 +76,9 @@ def _calm_garbage_collection() -> None:
     gc.set_threshold(50_000, 20, 20)
 
 
-def _check(crawler: Crawler, raw: dict[str, str]) -> None:
-    """Refuse a crawl that can't work before anything is started."""
-    spidercls = crawler.spidercls
-    parsed = arguments.parse(raw, datetime.now(UTC), spidercls.extra_arguments)  # type: ignore[attr-defined]
-    settings = crawler.settings.copy()
+def _check(spidercls: type[SitemapSpider], settings: BaseSettings, raw: dict[str, str]) -> None:
+    parsed = arguments.parse(raw, datetime.now(UTC), spidercls.extra_arguments)
+    settings = settings.copy()
     spidercls.update_settings(settings)
     with ThreadPoolExecutor(1) as pool:  # the crawl's own event loop is not touched
         pool.submit(asyncio.run, _check_store(settings, parsed)).result()

@@ -36,6 +36,9 @@ WIDTH = 100
 NOTHING_READABLE = 1
 USAGE = 2
 
+#: The columns before the URL: name in a line, heading, width.
+_COLUMNS = (("type", "TYPE", 7), ("lastmod", "LASTMOD", 20), ("changefreq", "CHANGEFREQ", 10), ("priority", "PRIO", 4))
+
 Line = dict[str, Any]
 _READ_KINDS = (Kind.URLSET, Kind.INDEX, Kind.TEXT, "robots")
 
@@ -216,14 +219,14 @@ def _headline(summary: Line) -> str:
 
 
 def _rows_table(rows: list[Line], total: int) -> list[str]:
+    """Return the rows under a heading, without the columns that are empty in all of them."""
     if not rows:
         return []
-    table = [f"{'LASTMOD':<20}  {'CHANGEFREQ':<10}  {'PRIO':>4}  URL"]
+    columns = [(name, head, width) for name, head, width in _COLUMNS if any(name in row for row in rows)]
+    table = ["  ".join([*(f"{head:<{width}}" for _, head, width in columns), "URL"])]
     for row in rows:
-        priority = f"{row['priority']:.2g}" if "priority" in row else ""
-        loc = row["loc"] if row["type"] == "entry" else f"[{row['type']}] {row['loc']}"
-        line = f"{row.get('lastmod', ''):<20}  {row.get('changefreq', ''):<10}  {priority:>4}  "
-        table.append(line + _shortened(loc, WIDTH - len(line)))
+        line = "".join(f"{row.get(name, ''):<{width}}  " for name, _, width in columns)
+        table.append(line + _shortened(row["loc"], WIDTH - len(line)))
     if total > len(rows):
         table.append(f"... and {total - len(rows):,} more; --format jsonl lists all")
     return table

@@ -16,6 +16,7 @@ from sitemapcrawl.frontier import Frontier, listing
 from sitemapcrawl.tables import Format, Writer
 
 _COLUMNS = ("url", "state", "kind", "urls", "children", "found_by", "read", "problems")
+_TABLE = ("url", "state", "urls", "found_by", "problems")
 
 
 class Command(ScrapyCommand):
@@ -40,7 +41,7 @@ class Command(ScrapyCommand):
 
 
 async def _list(frontier: Frontier, opts: argparse.Namespace) -> int:
-    with Writer(_COLUMNS, opts.format) as writer:
+    with Writer(_TABLE if opts.format == Format.TABLE else _COLUMNS, opts.format) as writer:
         for host in await listing.hosts(frontier):
             if is_of_site(host, opts.site):
                 for record in await listing.records(frontier, host):

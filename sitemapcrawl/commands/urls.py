@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import AsyncIterator
-from typing import Any
 
 from scrapy.commands import ScrapyCommand
 
@@ -15,6 +13,7 @@ from sitemapcrawl.frontier import Frontier, listing
 from sitemapcrawl.tables import Format, Writer
 
 _COLUMNS = ("url", "lastmod", "changefreq", "priority", "rank", "sitemap", "site")
+_TABLE = ("url", "lastmod", "priority", "rank")
 _NOTHING_FOUND = 3
 
 
@@ -33,7 +32,7 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--site", metavar="HOST", help="only this host (example.com: its www and subdomains too)")
-        parser.add_argument("--top", type=int, default=0, metavar="N", help="only the best N of each host")
+        parser.add_argument("--top", type=int, default=0, metavar="N", help="only the best N")
         parser.add_argument("--format", choices=list(Format), default=Format.TABLE, type=Format)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -42,24 +41,17 @@ class Command(ScrapyCommand):
 
 async def _list(frontier: Frontier, opts: argparse.Namespace) -> int:
     hosts = [host for host in await listing.hosts(frontier) if is_of_site(host, opts.site)]
-    with Writer(_COLUMNS, opts.format) as writer:
-        async for row in _rows(frontier, hosts, opts.top):
-            writer.write(row)
+    form: Format = opts.format
+    with Writer(_TABLE if form == Format.TABLE else _COLUMNS, form) as writer:
+        async for found in listing.listed(frontier, hosts, with_sources=form == Format.JSONL):
+            row = found.row.as_dict(found.sitemaps[0], urls.site(found.host))
+            writer.write(row | {"sitemaps": found.sitemaps} if form == Format.JSONL else row)
+            if writer.count == opts.top:
+                break
     if not writer.count:
         sys.stderr.write("No URL is listed" + (f" for {opts.site}" if opts.site else "") + ".\n")
         return _NOTHING_FOUND
     return 0
-
-
-async def _rows(frontier: Frontier, hosts: list[str], top: int) -> AsyncIterator[dict[str, Any]]:
-    for host in hosts:
-        number = 0
-        async for found in listing.listed(frontier, host):
-            number += 1
-            if top and number > top:
-                break
-            row = found.row.as_dict(found.sitemaps[0], urls.site(host))
-            yield row | {"sitemaps": found.sitemaps}
 
 
 def is_of_site(host: str, asked: str | None) -> bool:

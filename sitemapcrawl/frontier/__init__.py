@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sitemapcrawl import urls
+from sitemapcrawl.entries import Entry
 from sitemapcrawl.exceptions import RunConflict
 from sitemapcrawl.frontier import catalogue
 from sitemapcrawl.frontier.catalogue import RANK_STEPS, Row
@@ -86,7 +87,8 @@ class Frontier:
             "run", keys, (uuid.uuid4().hex[:12], text, "new" if fresh else "")
         )
         _compare(json.loads(found), recipe)
-        self.run = Run(run_id.decode(), int(started), dict(recipe), bool(resumed))
+        is_same = run_id.decode() == self.run.id
+        self.run = Run(run_id.decode(), int(started), dict(recipe), self.run.resumed if is_same else bool(resumed))
         return self.run
 
     async def end_run(self) -> None:
@@ -319,7 +321,7 @@ def _compare(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
         )
 
 
-def histogram(rows: Sequence[Row]) -> list[int]:
+def histogram(rows: Sequence[Row] | Sequence[Entry]) -> list[int]:
     """Return how many rows have a priority of 0.0, 0.1 … 1.0 (rounded); rows without one are left out."""
     counts = [0] * 11
     for row in rows:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +23,11 @@ _ROBOTS = ("robots_outcome", "robots_reason", "robots_at", "robots_status", "rob
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One URL with every sitemap that lists it; the row is the one of the best rank."""
+    """One URL as the file that ranks it best lists it."""
 
     row: Row
-    sitemaps: list[str]
+    host: str
+    sitemaps: list[str]  #: that file, and the others if they were asked for
 
 
 async def hosts(frontier: Frontier) -> list[str]:
@@ -72,21 +73,29 @@ async def _rows(frontier: Frontier, host: str, sitemap: str) -> AsyncIterator[Ro
         number += 1
 
 
-async def listed(frontier: Frontier, host: str) -> AsyncIterator[Listed]:
-    """Yield a host's URLs in rank order, each once, with all sitemaps that list it."""
+async def listed(frontier: Frontier, hosts: Sequence[str], *, with_sources: bool = False) -> AsyncIterator[Listed]:
+    """Yield the URLs of hosts in rank order, each once: by the file that ranks it best, or with all that list it."""
+    files = [(host, sitemap) for host in hosts for sitemap in await _files(frontier, host)]
+    sources = await _sources(frontier, files) if with_sources else {}
+    shown: set[int] = set()
+    async for row, number in _merged([_rows(frontier, *file) for file in files]):
+        key = urls.fingerprint(row.loc)
+        if key not in shown:
+            shown.add(key)
+            host, best = files[number]
+            others = [files[n][1] for n in sources.get(key, ()) if n != number]
+            yield Listed(row, host, [best, *others])
+
+
+async def _files(frontier: Frontier, host: str) -> list[str]:
     names = await frontier.store.command("SMEMBERS", frontier.keys.of(host, f"files:{host}"))
-    files = sorted(name.decode() for name in names)
-    sources = await _sources(frontier, host, files)
-    async for row in _merged([_rows(frontier, host, sitemap) for sitemap in files]):
-        numbers = sources.pop(urls.fingerprint(row.loc), None)
-        if numbers is not None:
-            yield Listed(row, [files[number] for number in numbers])
+    return sorted(name.decode() for name in names)
 
 
-async def _sources(frontier: Frontier, host: str, files: list[str]) -> dict[int, tuple[int, ...]]:
+async def _sources(frontier: Frontier, files: Sequence[tuple[str, str]]) -> dict[int, tuple[int, ...]]:
     """Return fingerprint -> numbers of the files that list the URL."""
     sources: dict[int, tuple[int, ...]] = {}
-    for number, sitemap in enumerate(files):
+    for number, (host, sitemap) in enumerate(files):
         alone = (number,)
         async for row in _rows(frontier, host, sitemap):
             key = urls.fingerprint(row.loc)
@@ -94,8 +103,8 @@ async def _sources(frontier: Frontier, host: str, files: list[str]) -> dict[int,
     return sources
 
 
-async def _merged(streams: list[AsyncIterator[Row]]) -> AsyncIterator[Row]:
-    """Merge streams that are in rank order, one block of each in memory."""
+async def _merged(streams: list[AsyncIterator[Row]]) -> AsyncIterator[tuple[Row, int]]:
+    """Merge streams that are in rank order, one block of each in memory; yield each row with its stream's number."""
     heap: list[tuple[tuple[int, str], int, Row]] = []
     for number, stream in enumerate(streams):
         async for row in stream:
@@ -104,7 +113,7 @@ async def _merged(streams: list[AsyncIterator[Row]]) -> AsyncIterator[Row]:
     heapq.heapify(heap)
     while heap:
         _, number, row = heap[0]
-        yield row
+        yield row, number
         following = await anext(streams[number], None)
         if following is None:
             heapq.heappop(heap)

@@ -47,7 +47,7 @@ class BlacklistMiddleware:
         """
         path = crawler.settings.get("SITEMAPCRAWL_BLACKLIST_FILE")
         if not path:
-            raise NotConfigured("SITEMAPCRAWL_BLACKLIST_FILE is not set.")
+            raise NotConfigured  # without a word: most crawls have none
         blacklist, bad = Blacklist.parse(Path(path).read_text(errors="replace").splitlines(), Path(path).name)
         for line in bad:
             logger.warning("%s", line)

@@ -39,9 +39,15 @@ class ErrorsMiddleware:
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Tell the frontier when all seeds are offered."""
-        async for item_or_request in start:
-            yield item_or_request
-        scheduler_of(self._crawler).worker.seeded()
+        scheduler = scheduler_of(self._crawler)
+        try:
+            async for item_or_request in start:
+                yield item_or_request
+        except Exception:
+            scheduler.start_failed = True  # what was offered before is crawled; the run does not wait for the rest
+            raise
+        finally:
+            scheduler.worker.seeded()
 
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
         claim = response.request.cb_kwargs.get("claim") if response.request else None

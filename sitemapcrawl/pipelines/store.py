@@ -19,7 +19,7 @@ from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 
 from sitemapcrawl import offers, outcomes, stats
-from sitemapcrawl.entries import Lastmod, Link
+from sitemapcrawl.entries import Lastmod, Link, Precision
 from sitemapcrawl.frontier import Frontier
 from sitemapcrawl.frontier.catalogue import Row
 from sitemapcrawl.frontier.listing import rows_of
@@ -89,7 +89,7 @@ class StorePipeline:
                 await self._offer_first(offers.of_next_path(claim, self._paths, time.time()))
         status = fields["status"]
         outcome = "unchanged" if fields["cached"] else "ok" if status < 300 else "gone"
-        end = Finish(outcome, "" if outcome != "gone" else str(status), shown=False, since_seconds=_since(fields))
+        end = Finish(outcome, "" if outcome != "gone" else f"status {status}", shown=False, since_seconds=_since(fields))
         if not fields["cached"]:
             delay = robots.crawl_delay(self._user_agent)
             end.fields = {
@@ -203,6 +203,8 @@ class StorePipeline:
             _since(fields),
         )
         end.fields = {"detail": fields["detail"]}
+        if fields["error"] == "blacklisted" and fields["detail"] not in ("", end.reason):
+            end.reason = f"{end.reason}: {fields['detail']}"
         area = "robots/failed" if claim.kind == Kind.ROBOTS else "failed"
         end.counts = {"probes/absent" if is_probe else f"{area if ended else 'retried'}/{decision.reason}": 1}
         if ended and not is_probe:
@@ -263,7 +265,7 @@ class StorePipeline:
 
     async def _stored_links(self, claim: Claim) -> list[Link]:
         packed = await self._stored(claim, "links")
-        return [Link(loc, Lastmod(*lastmod) if lastmod else None) for loc, lastmod in _unpack_links(packed)]
+        return [Link(loc, Lastmod(lastmod[0], Precision(lastmod[1])) if lastmod else None) for loc, lastmod in _unpack_links(packed)]
 
     def _count(self, name: str, n: int = 1) -> None:
         self._crawler.stats.inc_value(name, n)

@@ -169,6 +169,7 @@ class SitemapSpider(ScrapySitemapSpider):
         """Turn a download that failed into the claim's item."""
         request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
         claim, error = request.cb_kwargs["claim"], failure.value
+        assert error is not None
         if isinstance(error, HttpError):
             response = error.response
             if claim.kind == Kind.ROBOTS and _means_no_robots(response.status):

@@ -25,7 +25,7 @@ def rows(count, host=HOST, start=0):
 
 
 async def urls_of(frontier, host=HOST):
-    return [found.row.loc async for found in listing.listed(frontier, host)]
+    return [found.row.loc async for found in listing.listed(frontier, [host])]
 
 
 async def seen_of(frontier, host=HOST):
@@ -219,7 +219,7 @@ async def test_a_commit_lists_the_rows_in_rank_order_and_counts_what_is_new(sett
         counts = (await listing.summarise(frontier)).counts
         assert (3_500, 3_000) == (counts["listed"], counts["new"])
         assert 3_000 == await seen_of(frontier)
-        listed = [found async for found in listing.listed(frontier, HOST)]
+        listed = [found async for found in listing.listed(frontier, [HOST], with_sources=True)]
         assert sorted({found.row.order for found in listed}) == [found.row.order for found in listed]
         assert 3_000 == len(listed)
         assert 500 == sum(len(found.sitemaps) == 2 for found in listed)
