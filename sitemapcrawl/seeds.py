@@ -5,8 +5,8 @@
     example4.com  score=2  interval=1d
 
 Fields are separated by tabs or blanks; names after ``sitemaps:`` are joined to the seed like links; `` # `` starts a
-comment; a leading ``*``, ``-`` or bullet, as in lists pasted from a page, is ignored. A URL whose path looks like a sitemap or
-feed is one; a robots.txt stands for its host.
+comment; a leading ``*``, ``- ``, number or other bullet, and quotes, as in lists pasted from a page, are ignored. A URL
+whose path looks like a sitemap or feed is one; a robots.txt stands for its host.
 
 Knows the grammar. Refuses to read files (``exists`` is given) and to know what a seed leads to.
 """
@@ -15,26 +15,38 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from tldextract import TLDExtract
 
 from sitemapcrawl import urls
 from sitemapcrawl.exceptions import SeedError
 
-_BULLET = re.compile(r"^(?:[*•–-]|\d+[.)])\s+")
-_COMMENT = re.compile(r"(?:^|\s)#.*$")
+#: Signs that begin no host may stand against the line's first word; others need a blank.
+_BULLET = re.compile(r"[*\u2022\u00b7\u2013\u2014]\s*|(?:[-+]|\d+[.)])\s+")
+_COMMENT = re.compile(r"(?:^|\s)#.*", re.DOTALL)
 _FIELD = re.compile(r"([A-Za-z][\w.]*)=(.*)", re.DOTALL)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_SITEMAP_PATH = re.compile(r"\.(?:xml|rss|atom|txt|gz)$|(?:^|/)[^/]*sitemap[^/]*$", re.IGNORECASE)
-_INTERVAL = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)", re.IGNORECASE)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|https?:", re.IGNORECASE)
+_HOST = re.compile(r"(?:[a-z0-9_-]+\.)*[a-z0-9_-]+\.?(?::\d+)?|\[[0-9a-f:.]+\](?::\d+)?")
+_SITEMAP_PATH = re.compile(
+    r"\.(?:xml|rss|atom|txt|gz)$|(?:^|/)(?:[^/]*sitemap[^/]*|(?:feed|rss|atom)/?)$", re.IGNORECASE
+)
+_INTERVAL = re.compile(r"(\d{1,12}(?:\.\d{1,12})?)([smhdw]?)", re.IGNORECASE | re.ASCII)
 _UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_KEYS = {"score": "score", "nutch.score": "score", "interval": "interval", "nutch.fetchInterval": "interval"}
+_LONGEST_INTERVAL_SECONDS = 10 * 365 * 86_400
+_KEYS = {"score": "score", "nutch.score": "score", "interval": "interval", "nutch.fetchinterval": "interval"}
+_SITEMAPS_LABEL = re.compile(r"sitemaps?:(?!//)", re.IGNORECASE)
+_SITEMAP_FLAGS = ("-sitemap", "-sitemaps")
+_WORDS = ("sitemaps:", "-sitemap", "score", "interval", "nutch.score", "nutch.fetchInterval")
+#: What stands around a URL in lists, and zero-width characters.
+_AROUND = "\"'<>,;\u200b\u2060\ufeff"
 _SHOWN = 80
 _suffixes = TLDExtract(suffix_list_urls=(), cache_dir=None)
 
@@ -63,7 +75,8 @@ class BadSeed:
 
     def __str__(self) -> str:
         text = self.text if len(self.text) <= _SHOWN else self.text[: _SHOWN - 1] + "…"
-        return f"{self.name}:{self.line}: Invalid: {text} ({self.reason})"
+        sentence = f"{self.name}:{self.line}: Invalid: {text} ({self.reason})"
+        return "".join(char if char.isprintable() else " " for char in sentence)
 
 
 class SourceKind(StrEnum):
@@ -85,47 +98,60 @@ class Source:
 
 
 def describe(argument: str, exists: Callable[[str], bool]) -> Source:
-    """Return what a seeds argument means: a file that exists, ``-``, ``redis:KEY``, a list on the web, or the lines.
+    """Return what a seeds argument means: ``-``, a file that exists, ``redis:KEY``, a list on the web, or the lines.
 
     An http(s) URL is where a list is fetched, unless it can only be a seed: a bare host, a robots.txt, or a path that
     looks like a sitemap (a .txt counts as a list unless it is named so).
     """
     text = argument.strip()
-    if exists(text):
-        return Source(SourceKind.FILE, text)
     if text == "-":
         return Source(SourceKind.STDIN, "")
-    if text.startswith("redis:") and not text.startswith("redis://"):
+    path = os.path.expanduser(text)  # noqa: PTH111  a path is returned as it was written
+    if _is_there(path, exists):
+        return Source(SourceKind.FILE, path)
+    if re.fullmatch(r"redis:(?!//)\S+", text):
         return Source(SourceKind.REDIS, text.removeprefix("redis:"))
-    if re.fullmatch(r"https?://\S+", text) and _is_list(text):
+    if re.fullmatch(r"https?://\S+", text, re.IGNORECASE) and _is_list(text):
         return Source(SourceKind.URL, text)
     return Source(SourceKind.LINES, text.replace("\\n", "\n"))
 
 
+def _is_there(path: str, exists: Callable[[str], bool]) -> bool:
+    try:
+        return exists(path)
+    except (OSError, ValueError):  # too long for a name: these are lines
+        return False
+
+
 def _is_list(url: str) -> bool:
-    name = url.partition("?")[0].split("/", 3)[-1] if url.count("/") > 2 else ""
-    name = name.rpartition("/")[2].lower()
-    return (
-        name not in ("", "robots.txt")
-        and (name.endswith(".txt") or not _SITEMAP_PATH.search(name))
-        and "sitemap" not in name
-    )
+    repaired = urls.repair(url)
+    if repaired is None:
+        return False
+    path = urlsplit(repaired).path
+    name = path.rpartition("/")[2].lower()
+    if name in ("", "robots.txt") or "sitemap" in name:
+        return False
+    return name.endswith(".txt") or not _SITEMAP_PATH.search(path)
 
 
 def decode(body: bytes) -> str:
-    """Return the text of a seed file, whatever its encoding and line ends; nothing is lost to a bad byte."""
+    """Return the text of a seed file, whatever its encoding and line ends; a bad byte spoils no other line."""
     if body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        text = body.decode("utf-16", "replace")
+        text = re.sub("\r\n?", "\n", body.decode("utf-16", "replace"))
     else:
-        try:
-            text = body.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            text = body.decode("windows-1252", "replace")
-    return re.sub("\r\n?", "\n", text).replace("\x00", "")
+        text = "\n".join(map(_decode_line, re.split(rb"\r\n?|\n", body.removeprefix(b"\xef\xbb\xbf"))))
+    return text.replace("\x00", "")
+
+
+def _decode_line(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("windows-1252", "replace")
 
 
 def parse(lines: Iterable[str], name: str) -> Iterator[Seed | BadSeed]:
-    """Yield the seed of each line that has one, and what is wrong with each that should have; ``name`` is the list's."""
+    """Yield the seed of each line that has one, and what is wrong with each that should; ``name`` is the list's."""
     for number, line in enumerate(lines, start=1):
         try:
             seed = parse_line(line, number)
@@ -142,19 +168,19 @@ def parse_line(text: str, number: int = 0) -> Seed | None:
     Raises:
         SeedError: the line is no seed; the message is the reason.
     """
-    words = _BULLET.sub("", _COMMENT.sub("", text.strip("\ufeff \t\r\n\v\f")).strip()).split()
+    words = _BULLET.sub("", _COMMENT.sub("", text.strip("\ufeff \t\r\n\v\f")).strip(), count=1).split()
     if not words:
         return None
     first, *rest = words
-    url, is_local = _url(first)
-    names, flags, fields = _annotations(rest)
-    path = urlsplit(url).path
-    if path.lower().endswith("/robots.txt") and not is_local:
-        url, path = urls.base_of(url), "/"
+    url, is_local = _url(first.strip(_AROUND))
+    names, is_named_sitemap, fields = _annotations(rest)
+    is_robots = not is_local and urlsplit(url).path.lower().endswith("/robots.txt")
+    if is_robots:
+        url = urls.base_of(url)
     return Seed(
         url,
-        tuple(_sitemap(url, name) for name in names),
-        is_local or "-sitemap" in flags or bool(_SITEMAP_PATH.search(path)),
+        tuple(dict.fromkeys(_sitemap(url, name) for name in names)),
+        not is_robots and (is_local or is_named_sitemap or bool(_SITEMAP_PATH.search(urlsplit(url).path))),
         _score(fields.get("score", "1")),
         _interval(fields["interval"]) if "interval" in fields else None,
         number,
@@ -163,63 +189,93 @@ def parse_line(text: str, number: int = 0) -> Seed | None:
 
 
 def _url(word: str) -> tuple[str, bool]:
+    if _is_annotation(word):
+        raise SeedError("a line begins with its URL or host")
     if word.startswith(("./", "../", "/", "~/")) and not word.startswith("//"):
-        return Path(word).expanduser().absolute().as_uri(), True
-    if word.lower().startswith("file:"):
-        return word, True
-    if _SCHEME.match(word):
-        url = urls.repair(word)
-        if url is None:
-            raise SeedError("not an http or https URL")
-        return url, False
-    return _bare_host(word), False
+        return _file(word), True
+    if word[:5].lower() == "file:":
+        return _file(_path_of_file_url(word)), True
+    if not _SCHEME.match(word):
+        return _bare_host(word), False
+    url = urls.repair(word)
+    if url is None:
+        raise SeedError("not an http or https URL")
+    if not _HOST.fullmatch(urls.host_key(url)):
+        raise SeedError(f"{urls.host_key(url)[:60]} is no host name")
+    return url, False
+
+
+def _path_of_file_url(url: str) -> str:
+    try:
+        return url2pathname(urlsplit(url).path)
+    except ValueError:
+        return ""
+
+
+def _file(path: str) -> str:
+    """Return the file: URL of a path; whether it exists is seen when it is read."""
+    if not path.strip("/") or "\x00" in path:
+        raise SeedError("names no file")
+    try:
+        return Path(path).expanduser().absolute().as_uri()
+    except (ValueError, RuntimeError):  # not encodable; nobody's home
+        raise SeedError("names no file") from None
 
 
 def _bare_host(word: str) -> str:
-    """Return the URL of a host without scheme: https, but http for addresses, localhost and ports, where TLS is rare."""
+    """Return the URL of a host without scheme: https, but http for addresses, localhost and most ports."""
+    word = word.removeprefix("//")
     authority = re.split(r"[/?#]", word, maxsplit=1)[0]
     name, _, port = authority.partition(":")
-    is_local = bool(port) or name == "localhost" or re.fullmatch(r"[\d.]+", name) or word.startswith("[")
-    url = urls.repair(f"{'http' if is_local else 'https'}://{word}")
-    if url is None:
+    is_address = authority.startswith("[") or re.fullmatch(r"\d+(?:\.\d+){3}", name)
+    is_local = bool(port) or name == "localhost" or is_address
+    scheme = "http" if is_local and port != "443" else "https"
+    url = urls.repair(f"{scheme}://{word.rstrip('.') if word == authority else word}")
+    host = urls.host_key(url) if url else ""
+    if url is None or "@" in authority or not _HOST.fullmatch(host):
         raise SeedError("neither a URL nor a host name")
-    if not is_local and not _suffixes(urls.host_key(url)).suffix:
+    if not is_local and ("." not in host or not _suffixes(host).suffix):
         raise SeedError(
-            "no known top-level domain: if this is a file, it does not exist; if it is a host, write http://"
+            "no known top-level domain: if it is a host, write http:// before it; if it is a file, a path that exists"
         )
     return url
 
 
-def _annotations(words: list[str]) -> tuple[list[str], set[str], dict[str, str]]:
+def _annotations(words: list[str]) -> tuple[list[str], bool, dict[str, str]]:
+    """Return the sitemap names, whether the seed itself is called a sitemap, and the fields by their short names."""
     names: list[str] = []
-    flags: set[str] = set()
     fields: dict[str, str] = {}
-    takes_names = False
+    is_sitemap = takes_names = False
     for word in words:
-        label, colon, name = word.partition(":")
-        if colon and label.lower() in ("sitemaps", "sitemap") and not name.startswith("//"):
+        field = _FIELD.fullmatch(word)
+        if match := _SITEMAPS_LABEL.match(word):
             takes_names = True
-            names += [name] if name else []
-        elif word.lower() in ("-sitemap", "-sitemaps"):
-            flags.add("-sitemap")
-        elif (match := _FIELD.fullmatch(word)) and match[1] in _KEYS:
-            fields[_KEYS[match[1]]] = match[2]
+            names += [word[match.end() :]] if word[match.end() :] else []
+        elif word.lower() in _SITEMAP_FLAGS:
+            is_sitemap = True
+        elif field and field[1].lower() in _KEYS:
+            fields[_KEYS[field[1].lower()]] = field[2]
         elif takes_names:
             names.append(word)
         else:
-            raise SeedError(_unknown(word, match[1] if match else word))
-    return names, flags, fields
+            raise SeedError(_unknown(word, field[1] if field else word))
+    return names, is_sitemap, fields
+
+
+def _is_annotation(word: str) -> bool:
+    field = _FIELD.fullmatch(word)
+    is_field = field is not None and field[1].lower() in _KEYS
+    return is_field or word.lower() in _SITEMAP_FLAGS or _SITEMAPS_LABEL.match(word) is not None
 
 
 def _unknown(word: str, key: str) -> str:
-    near = difflib.get_close_matches(key, ("sitemaps:", "-sitemap", *_KEYS), 1)
-    return f"{word[:40]} is not known here" + (
-        f": did you mean {near[0]}?" if near else ": sitemap names need sitemaps: before them"
-    )
+    near = difflib.get_close_matches(key[:40], _WORDS, 1)
+    hint = f"did you mean {near[0]}?" if near else "one seed a line; sitemap names need sitemaps: before them"
+    return f"{word[:40]} is not known here: {hint}"
 
 
 def _sitemap(seed: str, name: str) -> str:
-    url = urls.repair(name.rstrip(","), seed)
+    url = urls.repair(name.strip(_AROUND), seed)
     if url is None:
         raise SeedError(f"the sitemap {name[:40]} is no URL")
     return url
@@ -237,6 +293,9 @@ def _score(text: str) -> float:
 
 def _interval(text: str) -> int:
     match = _INTERVAL.fullmatch(text)
+    seconds = round(float(match[1]) * _UNIT_SECONDS[match[2].lower()]) if match else 0
     if not match:
         raise SeedError(f"interval={text[:20]} is no time: write seconds, or 30m, 12h, 1d, 2w")
-    return round(float(match[1]) * _UNIT_SECONDS[match[2].lower()])
+    if not 1 <= seconds <= _LONGEST_INTERVAL_SECONDS:
+        raise SeedError(f"interval={text[:20]} is not between a second and ten years")
+    return seconds

@@ -35,6 +35,7 @@ _CONNECT_SECONDS = 5.0
 _ANSWER_SECONDS = 5.0
 #: Calls under way at once from one process.
 _CONNECTIONS = 16
+_SHORTEST_PAUSE_SECONDS = 0.05
 _LONGEST_PAUSE_SECONDS = 1.0
 #: What scrapy-redis's settings may hold and an asyncio client refuses, or would decode records with.
 _REFUSED = ("redis_cls", "retry_on_timeout", "decode_responses", "encoding")
@@ -70,14 +71,15 @@ class Store:
         return await self._patiently(lambda: self.client.execute_command(*words))  # type: ignore[no-untyped-call]
 
     async def _patiently(self, operation: Callable[[], Awaitable[Any]]) -> Any:
-        pause = 0.05
+        pause, started = _SHORTEST_PAUSE_SECONDS, time.monotonic()
         while True:
             try:
                 async with self._connections:
                     answer = await operation()
             except _PASSING as error:
-                if self._away_since is None:
-                    self._away_since = time.monotonic()
+                # a pooled connection that the server closed long ago is no news
+                if self._away_since is None and time.monotonic() > started + 2 * _SHORTEST_PAUSE_SECONDS:
+                    self._away_since = started
                     logger.warning("Redis does not serve (%s): waiting, the crawl goes on when it is back", error)
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)

@@ -110,7 +110,9 @@ def _csv_line(values: Sequence[Any]) -> str:
 
 
 def _table_line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    fitted = [cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True)]
+    fitted = [
+        cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True)
+    ]
     return "  ".join(cell.ljust(width) for cell, width in zip(fitted, widths, strict=True)).rstrip()
 
 

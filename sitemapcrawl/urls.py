@@ -38,7 +38,7 @@ def repair(text: str, base: str = "") -> str | None:
     Trims Unicode blanks and zero-width characters, resolves, encodes what must be encoded, drops the
     fragment. Follows https://url.spec.whatwg.org/. None: empty, not parseable, or another scheme.
     """
-    if _is_plain(text):
+    if _is_plain(text) or _has_plain_query(text):
         return text
     text = text.strip(_AROUND)
     if not text:
@@ -57,10 +57,15 @@ def canonical(url: str) -> str:
     """Return the form under which two spellings of one repaired URL are the same: query sorted, escapes evened."""
     if _is_plain(url):
         return url
-    before, _, query = url.partition("?")
-    if _PLAIN_QUERY.fullmatch(query) and _is_plain(before):
+    if _has_plain_query(url):
+        before, _, query = url.partition("?")
         return f"{before}?{'&'.join(sorted(query.split('&'), key=_name_and_value))}"
     return str(canonicalize_url(url))
+
+
+def _has_plain_query(url: str) -> bool:
+    before, _, query = url.partition("?")
+    return _PLAIN_QUERY.fullmatch(query) is not None and _is_plain(before)
 
 
 def _name_and_value(pair: str) -> list[str]:

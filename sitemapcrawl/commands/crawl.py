@@ -23,7 +23,14 @@ from sitemapcrawl.frontier.policy import Policy
 from sitemapcrawl.spiders import SitemapSpider
 from sitemapcrawl.store import connect
 
-_EXIT_CODES = {"finished": 0, "no_valid_seed": 2, "run_conflict": 2, "shutdown": 130, "start_error": 1, "worker_failed": 1}
+_EXIT_CODES = {
+    "finished": 0,
+    "no_valid_seed": 2,
+    "run_conflict": 2,
+    "shutdown": 130,
+    "start_error": 1,
+    "worker_failed": 1,
+}
 _WRONG_USAGE = 2
 _NOTHING_FOUND = 3
 _UNREACHABLE = 4

@@ -89,7 +89,9 @@ class StorePipeline:
                 await self._offer_first(offers.of_next_path(claim, self._paths, time.time()))
         status = fields["status"]
         outcome = "unchanged" if fields["cached"] else "ok" if status < 300 else "gone"
-        end = Finish(outcome, "" if outcome != "gone" else f"status {status}", shown=False, since_seconds=_since(fields))
+        end = Finish(
+            outcome, "" if outcome != "gone" else f"status {status}", shown=False, since_seconds=_since(fields)
+        )
         if not fields["cached"]:
             delay = robots.crawl_delay(self._user_agent)
             end.fields = {
@@ -265,7 +267,10 @@ class StorePipeline:
 
     async def _stored_links(self, claim: Claim) -> list[Link]:
         packed = await self._stored(claim, "links")
-        return [Link(loc, Lastmod(lastmod[0], Precision(lastmod[1])) if lastmod else None) for loc, lastmod in _unpack_links(packed)]
+        return [
+            Link(loc, Lastmod(lastmod[0], Precision(lastmod[1])) if lastmod else None)
+            for loc, lastmod in _unpack_links(packed)
+        ]
 
     def _count(self, name: str, n: int = 1) -> None:
         self._crawler.stats.inc_value(name, n)

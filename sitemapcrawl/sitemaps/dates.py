@@ -22,6 +22,7 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: Between date and time; compact dates have a digit of the time there, after their T.
 _SEPARATORS = frozenset(("", "T", "t", " ", *"0123456789"))
 #: No date is longer; it bounds what is remembered.
@@ -67,7 +68,8 @@ def _iso(text: str) -> Lastmod | None:
 def _lastmod(moment: datetime, precision: Precision) -> Lastmod:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return Lastmod(floor(moment.timestamp()), precision)
+    since = moment - _EPOCH
+    return Lastmod(since.days * 86_400 + since.seconds, precision)
 
 
 def _other(text: str) -> Lastmod | None:

@@ -16,7 +16,7 @@ from typing import cast
 from lxml import etree
 
 from sitemapcrawl.entries import Entry, Link
-from sitemapcrawl.sitemaps import dates, fields
+from sitemapcrawl.sitemaps import dates, fields, regular
 from sitemapcrawl.sitemaps.batches import Batch, Batches, Tags
 from sitemapcrawl.sitemaps.detect import Head, Kind
 from sitemapcrawl.sitemaps.limits import MAX_URL_CHARS, Limits
@@ -126,6 +126,8 @@ class _BatchReader:
     def read(self, batch: Batch) -> list[Entry | Link]:
         """Return what the batch lists. libxml2 is the judge: only what it complains of is repaired."""
         text, line = batch
+        if self._kind is Kind.URLSET and (entries := regular.read(text, self._base)) is not None:
+            return cast(list[Entry | Link], entries)
         root, is_broken = self._parse(text)
         if is_broken:
             text = self._repairs.characters(text, line)

@@ -64,7 +64,11 @@ def site_of(web):
 @pytest.mark.parametrize("way", ["killed and restarted", "frozen"])
 def test_a_crawl_outlives_a_redis_that_is_away_for_ten_seconds(project, web, server, way):
     host = site_of(web)
-    project.options |= {"REDIS_URL": server.url, "SITEMAPCRAWL_HOST_DELAY_SECONDS": 0.2, "SITEMAPCRAWL_LEASE_SECONDS": 5}
+    project.options |= {
+        "REDIS_URL": server.url,
+        "SITEMAPCRAWL_HOST_DELAY_SECONDS": 0.2,
+        "SITEMAPCRAWL_LEASE_SECONDS": 5,
+    }
     worker = project.start("crawl", "sitemap", "-a", f"seeds={host.url}")
     while len(host.log) < 8:
         time.sleep(0.05)
