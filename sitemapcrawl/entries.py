@@ -7,30 +7,38 @@ read, ranked or stored.
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 CHANGEFREQS = ("always", "hourly", "daily", "weekly", "monthly", "yearly", "never")
 
 
-class Precision(StrEnum):
-    """How much of a lastmod the site gave."""
+class Precision:
+    """How much of a lastmod the site gave; plain letters, since there is one in every row."""
 
-    YEAR = "%Y"
-    MONTH = "%Y-%m"
-    DAY = "%Y-%m-%d"
-    MINUTE = "%Y-%m-%dT%H:%MZ"
-    SECOND = "%Y-%m-%dT%H:%M:%SZ"
+    YEAR = "y"
+    MONTH = "m"
+    DAY = "d"
+    MINUTE = "M"
+    SECOND = "s"
+
+
+_FORMATS = {
+    Precision.YEAR: "%Y",
+    Precision.MONTH: "%Y-%m",
+    Precision.DAY: "%Y-%m-%d",
+    Precision.MINUTE: "%Y-%m-%dT%H:%MZ",
+    Precision.SECOND: "%Y-%m-%dT%H:%M:%SZ",
+}
 
 
 class Lastmod(NamedTuple):
     """A moment in UTC, as precise as the site gave it."""
 
     at: int  #: seconds since 1970-01-01 UTC, the start of the year, month or day where no more was given
-    precision: Precision
+    precision: str  #: see Precision
 
     def __str__(self) -> str:
-        return datetime.fromtimestamp(self.at, UTC).strftime(self.precision)
+        return datetime.fromtimestamp(self.at, UTC).strftime(_FORMATS[self.precision])
 
 
 class Entry(NamedTuple):

@@ -111,9 +111,9 @@ def describe(argument: str, exists: Callable[[str], bool]) -> Source:
         return Source(SourceKind.FILE, path)
     if re.fullmatch(r"redis:(?!//)\S+", text):
         return Source(SourceKind.REDIS, text.removeprefix("redis:"))
-    if re.fullmatch(r"https?://\S+", text, re.IGNORECASE) and _is_list(text):
+    if re.fullmatch(r"https?://\S+", text, re.IGNORECASE) and _is_list(_encodable(text)):
         return Source(SourceKind.URL, text)
-    return Source(SourceKind.LINES, text.replace("\\n", "\n"))
+    return Source(SourceKind.LINES, _encodable(text).replace("\\n", "\n"))
 
 
 def _is_there(path: str, exists: Callable[[str], bool]) -> bool:
@@ -121,6 +121,11 @@ def _is_there(path: str, exists: Callable[[str], bool]) -> bool:
         return exists(path)
     except (OSError, ValueError):  # too long for a name: these are lines
         return False
+
+
+def _encodable(text: str) -> str:
+    """Return the text without lone surrogates, by which Python shows bad bytes of a command line."""
+    return text.encode(errors="replace").decode()
 
 
 def _is_list(url: str) -> bool:
@@ -168,7 +173,8 @@ def parse_line(text: str, number: int = 0) -> Seed | None:
     Raises:
         SeedError: the line is no seed; the message is the reason.
     """
-    words = _BULLET.sub("", _COMMENT.sub("", text.strip("\ufeff \t\r\n\v\f")).strip(), count=1).split()
+    text = _encodable(text).strip("\ufeff \t\r\n\v\f")
+    words = _BULLET.sub("", _COMMENT.sub("", text).strip(), count=1).split()
     if not words:
         return None
     first, *rest = words
@@ -293,9 +299,9 @@ def _score(text: str) -> float:
 
 def _interval(text: str) -> int:
     match = _INTERVAL.fullmatch(text)
-    seconds = round(float(match[1]) * _UNIT_SECONDS[match[2].lower()]) if match else 0
     if not match:
         raise SeedError(f"interval={text[:20]} is no time: write seconds, or 30m, 12h, 1d, 2w")
+    seconds = round(float(match[1]) * _UNIT_SECONDS[match[2].lower()])
     if not 1 <= seconds <= _LONGEST_INTERVAL_SECONDS:
         raise SeedError(f"interval={text[:20]} is not between a second and ten years")
     return seconds

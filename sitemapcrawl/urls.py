@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from urllib.parse import urljoin
 
@@ -101,6 +101,24 @@ def fingerprints(urls: Sequence[str]) -> list[int]:
         else fingerprint(url)
         for url in urls
     ]
+
+
+def repairer(base: str) -> Callable[[str], str | None]:
+    """Return ``repair`` on one page, for many texts: the origin of the last plain one is remembered."""
+    origin, begin = "", 0
+    is_plain_path = _PLAIN_PATH.fullmatch
+
+    def repair_next(text: str) -> str | None:
+        nonlocal origin, begin
+        if begin and text.startswith(origin) and is_plain_path(text, begin):
+            return text
+        url = repair(text, base)
+        if url == text:
+            origin = _origin(text)
+            begin = len(origin)
+        return url
+
+    return repair_next
 
 
 def _origin(url: str) -> str:

@@ -211,6 +211,7 @@ def test_a_hash_inside_a_sitemap_name_begins_no_comment():
         ("1.2.3", NO_DOMAIN),
         ("999.1.1.1", "neither a URL nor a host name"),
         ("a.com,b.com", "neither a URL nor a host name"),
+        ("\ud800", "neither a URL nor a host name"),
         ("*.e.com", "neither a URL nor a host name"),
         ("somebody@e.com", "neither a URL nor a host name"),
         ("mailto:somebody@e.com", "neither a URL nor a host name"),

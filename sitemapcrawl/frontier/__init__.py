@@ -11,7 +11,8 @@ import asyncio
 import json
 import re
 import uuid
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -223,31 +224,27 @@ class Frontier:
             await self.store.command("HINCRBY", self.keys.of(LOCAL_HOST, f"counts:{self.run.id}"), name, n)
         return True
 
-    async def top_up(self, host: str, sitemap: str) -> None:
-        """Offer a file's best pages to its host's ranked pages; what does not fit waits in the catalogue."""
+    async def top_up(self, host: str, sitemap: str, rows: Sequence[Row] | None = None) -> None:
+        """Offer a file's best pages to its host's ranked pages; what does not fit waits in the catalogue.
+
+        ``rows`` are the file's, in rank order, where the caller has them; else they are read.
+        """
         size = self.policy.queue_size
         ranked, floor = await asyncio.gather(
             self.store.command("ZCARD", self.keys.of(host, f"ranked:{host}")),
             self.store.command("HGET", self.keys.of(host, f"host:{host}"), "floor"),
         )
-        pages = [row async for row in self._best(host, sitemap, _floor(floor), size)]
-        worth = pages if floor is None or ranked < size else [row for row in pages if row.order < _floor(floor)]
-        for part in list(_parts(worth, _PAGES_A_CALL)) or [[]]:
-            values = [value for row in part for value in (row.rank / RANK_STEPS, row.loc)]
+        best = await self._first_rows(host, sitemap, size) if rows is None else rows[:size]
+        if floor is not None and ranked >= size:
+            best = best[: bisect_left(best, _floor(floor), key=_order)]
+        for part in list(_parts(best, _PAGES_A_CALL)) or [[]]:
+            values = [value for row in part for value in (row[0] / RANK_STEPS, row[1])]
             await self.store.script("top_up", (self._tag(host),), (host, sitemap, size, *values))
 
-    async def _best(self, host: str, sitemap: str, floor: tuple[int, str], most: int) -> Any:
-        """Yield a file's rows above the floor, best first."""
-        index = await self.store.command("HGET", self.keys.of(host, f"file:{host}:{sitemap}"), "index")
-        for number, line in enumerate((index or b"").decode().split("\n")):
-            rank, _, loc = line.partition(" ")
-            if not loc or (-int(rank), loc) >= floor or number * catalogue.BLOCK_ROWS >= most:
-                return
-            block = await self.store.command("LINDEX", self.keys.of(host, f"rows:{host}:{sitemap}"), number)
-            for row in catalogue.unpack(block) if block else ():
-                if row.order >= floor:
-                    return
-                yield row
+    async def _first_rows(self, host: str, sitemap: str, most: int) -> list[Row]:
+        key = self.keys.of(host, f"rows:{host}:{sitemap}")
+        blocks = await self.store.command("LRANGE", key, 0, (most - 1) // catalogue.BLOCK_ROWS)
+        return [row for block in blocks for row in catalogue.unpack(block)][:most]
 
     async def grant(self, limit: str, sitemap: str, wanted: int, most: int) -> int:
         """Return how many of ``wanted`` a limit of the run still grants to a sitemap; the same when asked again."""
@@ -324,16 +321,18 @@ def _compare(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
 def histogram(rows: Sequence[Row] | Sequence[Entry]) -> list[int]:
     """Return how many rows have a priority of 0.0, 0.1 … 1.0 (rounded); rows without one are left out."""
     counts = [0] * 11
-    for row in rows:
-        if row.priority is not None:
-            counts[round(row.priority * 10)] += 1
+    for priority, n in Counter([row.priority for row in rows]).items():
+        if priority is not None:
+            counts[round(priority * 10)] += n
     return counts
 
 
-def _floor(value: bytes | None) -> tuple[int, str]:
-    """Return the floor as a row's order; everything is above none."""
-    if value is None:
-        return 1, ""
+def _order(row: Row) -> tuple[int, str]:
+    return -row[0], row[1]
+
+
+def _floor(value: bytes) -> tuple[int, str]:
+    """Return the floor as a row's order."""
     rank, _, loc = value.decode().partition(" ")
     return -round(float(rank) * RANK_STEPS), loc
 

@@ -15,13 +15,11 @@ from typing import Any, NamedTuple
 
 from isal import isal_zlib
 
-from sitemapcrawl.entries import Lastmod, Precision
+from sitemapcrawl.entries import Lastmod
 
 #: Ranks are kept as whole numbers of this many parts of 1.
 RANK_STEPS = 10_000
 BLOCK_ROWS = 1_000
-_LETTERS = {Precision.YEAR: "y", Precision.MONTH: "m", Precision.DAY: "d", Precision.MINUTE: "M", Precision.SECOND: "s"}
-_PRECISIONS = {letter: precision for precision, letter in _LETTERS.items()}
 
 
 class Row(NamedTuple):
@@ -57,7 +55,7 @@ def pack(rows: Sequence[Row]) -> bytes:
     columns = (
         "\n".join([str(row[0]) for row in rows]),
         "\n".join([row[1][cut:] for row in rows]),
-        "\n".join([f"{row[2][0]}{_LETTERS[row[2][1]]}" if row[2] else "" for row in rows]),
+        "\n".join([f"{row[2][0]}{row[2][1]}" if row[2] else "" for row in rows]),
         "\n".join([row[3] or "" for row in rows]),
         "\n".join(["" if row[4] is None else f"{row[4]:g}" for row in rows]),
     )
@@ -71,7 +69,7 @@ def unpack(block: bytes) -> list[Row]:
         Row(
             int(rank),
             prefix + loc,
-            Lastmod(int(lastmod[:-1]), _PRECISIONS[lastmod[-1]]) if lastmod else None,
+            Lastmod(int(lastmod[:-1]), lastmod[-1]) if lastmod else None,
             changefreq or None,
             float(priority) if priority else None,
         )

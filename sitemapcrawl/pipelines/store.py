@@ -19,7 +19,7 @@ from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 
 from sitemapcrawl import offers, outcomes, stats
-from sitemapcrawl.entries import Lastmod, Link, Precision
+from sitemapcrawl.entries import Lastmod, Link
 from sitemapcrawl.frontier import Frontier
 from sitemapcrawl.frontier.catalogue import Row
 from sitemapcrawl.frontier.listing import rows_of
@@ -146,7 +146,7 @@ class StorePipeline:
             self._count(f"{stats.SITEMAPS_READ}/{verdict}")
             self._count(stats.URLS_STORED, count)
             for host in rows:
-                await self._frontier.top_up(host, claim.url)
+                await self._frontier.top_up(host, claim.url, rows[host])
         return stored
 
     async def _unchanged(self, claim: Claim, fields: ItemAdapter) -> bool:
@@ -268,8 +268,7 @@ class StorePipeline:
     async def _stored_links(self, claim: Claim) -> list[Link]:
         packed = await self._stored(claim, "links")
         return [
-            Link(loc, Lastmod(lastmod[0], Precision(lastmod[1])) if lastmod else None)
-            for loc, lastmod in _unpack_links(packed)
+            Link(loc, Lastmod(lastmod[0], lastmod[1]) if lastmod else None) for loc, lastmod in _unpack_links(packed)
         ]
 
     def _count(self, name: str, n: int = 1) -> None:

@@ -23,6 +23,7 @@ _MONTHS = (
     *("july", "august", "september", "october", "november", "december"),
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_USUAL_CHARS = (len("2024-03-05T10:20:30Z"), len("2024-03-05T10:20:30+01:00"))
 #: Between date and time; compact dates have a digit of the time there, after their T.
 _SEPARATORS = frozenset(("", "T", "t", " ", *"0123456789"))
 #: No date is longer; it bounds what is remembered.
@@ -41,9 +42,22 @@ _UNIX = re.compile(r"(1\d{9})(?:\d{3})?", re.ASCII)  # seconds or milliseconds, 
 
 def parse(text: str) -> Lastmod | None:
     """Return the moment a lastmod names, in UTC unless it says otherwise; None if it is not certain."""
+    if len(text) in _USUAL_CHARS and (found := _usual(text)):
+        return found
     if len(text) > _MAX_CHARS:
         text = text.strip()
     return _parse(text) if len(text) <= _MAX_CHARS else None
+
+
+def _usual(text: str) -> Lastmod | None:
+    """Read what nearly all sitemaps have: a moment to the second with its zone, each another one; not worth keeping."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None or text[10] != "T" or text[16] != ":" or moment < _EPOCH:
+        return None
+    return _lastmod(moment, Precision.SECOND)
 
 
 @lru_cache(maxsize=16_384)
@@ -65,7 +79,7 @@ def _iso(text: str) -> Lastmod | None:
     return _lastmod(moment, Precision.SECOND if text[16:17] == ":" or moment.second else Precision.MINUTE)
 
 
-def _lastmod(moment: datetime, precision: Precision) -> Lastmod:
+def _lastmod(moment: datetime, precision: str) -> Lastmod:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     since = moment - _EPOCH

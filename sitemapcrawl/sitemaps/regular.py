@@ -8,11 +8,11 @@ reader reads the batch; so both give the same entries, and this one never has a 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sitemapcrawl.entries import Entry
 from sitemapcrawl.sitemaps import dates, fields
 from sitemapcrawl.sitemaps.limits import MAX_URL_CHARS
-from sitemapcrawl.urls import repair
 
 #: Possessive, since nothing here can match otherwise by giving back.
 _BLANKS = r"[ \t\r\n]*+"
@@ -26,8 +26,8 @@ _ENTRY = re.compile(
 )
 
 
-def read(text: str, base: str) -> list[Entry] | None:  # noqa: C901, PLR0911 - flat because it is hot
-    """Return a batch's entries; None if any of it has another shape."""
+def read(text: str, repair: Callable[[str], str | None]) -> list[Entry] | None:  # noqa: C901, PLR0911 - flat because it is hot
+    """Return a batch's entries, their URLs repaired by ``urls.repairer``; None if any of it has another shape."""
     entries: list[Entry] = []
     end, match_at = 0, _ENTRY.match
     while match := match_at(text, end):
@@ -35,7 +35,7 @@ def read(text: str, base: str) -> list[Entry] | None:  # noqa: C901, PLR0911 - f
         loc, lastmod, changefreq, priority = match.groups()
         if "&" in loc:
             loc = loc.replace("&amp;", "&")
-        if (url := repair(loc, base)) is None or len(loc) > MAX_URL_CHARS:
+        if (url := repair(loc)) is None or len(loc) > MAX_URL_CHARS:
             return None
         when = often = weight = None
         if lastmod and (when := dates.parse(lastmod)) is None:

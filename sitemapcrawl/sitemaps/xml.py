@@ -22,7 +22,7 @@ from sitemapcrawl.sitemaps.detect import Head, Kind
 from sitemapcrawl.sitemaps.limits import MAX_URL_CHARS, Limits
 from sitemapcrawl.sitemaps.markup import Repairs, plain
 from sitemapcrawl.sitemaps.problems import Code, Problems
-from sitemapcrawl.urls import repair
+from sitemapcrawl.urls import repair, repairer
 
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 _NAMES = frozenset({"url", "sitemap", "loc", "lastmod", "changefreq", "priority"})
@@ -100,11 +100,24 @@ class _Names(dict[str, str]):
 class _BatchReader:
     """Reads batch after batch of one file: at once where it is well-formed, else entry by entry."""
 
-    __slots__ = ("_base", "_kind", "_line", "_names", "_parser", "_problems", "_repairs", "_scope", "_source", "_tags")
+    __slots__ = (
+        "_base",
+        "_kind",
+        "_line",
+        "_names",
+        "_parser",
+        "_problems",
+        "_repair",
+        "_repairs",
+        "_scope",
+        "_source",
+        "_tags",
+    )
 
     def __init__(self, head: Head, scope: _Scope, url: str, problems: Problems) -> None:
         self._kind = head.kind
         self._base = url
+        self._repair = repairer(url)
         self._problems = problems
         self._repairs = Repairs(problems, head.entities)
         self._scope = scope
@@ -126,7 +139,7 @@ class _BatchReader:
     def read(self, batch: Batch) -> list[Entry | Link]:
         """Return what the batch lists. libxml2 is the judge: only what it complains of is repaired."""
         text, line = batch
-        if self._kind is Kind.URLSET and (entries := regular.read(text, self._base)) is not None:
+        if self._kind is Kind.URLSET and (entries := regular.read(text, self._repair)) is not None:
             return cast(list[Entry | Link], entries)
         root, is_broken = self._parse(text)
         if is_broken:

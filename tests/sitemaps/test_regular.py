@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sitemapcrawl.entries import Entry, Lastmod, Precision
 from sitemapcrawl.sitemaps import Reading, regular
+from sitemapcrawl.urls import repairer
 
 BASE = "https://www.example.com/sitemap.xml"
 CORPUS = Path(__file__).parents[3] / "shared" / "corpus" / "sitemaps"
@@ -22,7 +23,7 @@ def both(monkeypatch, data):
     """What is read with and without the reader for regular batches."""
     with_it = Reading([data], BASE)
     items = list(with_it)
-    monkeypatch.setattr(regular, "read", lambda text, base: None)
+    monkeypatch.setattr(regular, "read", lambda text, repair: None)
     without = Reading([data], BASE)
     return (items, with_it.verdict, with_it.problems), (list(without), without.verdict, without.problems)
 
@@ -38,7 +39,7 @@ def test_a_regular_batch_is_read():
     assert [
         Entry("https://e.com/a?b=1&c=2", Lastmod(1704161045, Precision.SECOND), "daily", 0.8),
         Entry("https://e.com/b"),
-    ] == regular.read(text, BASE)
+    ] == regular.read(text, repairer(BASE))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +64,7 @@ def test_a_regular_batch_is_read():
     ],
 )
 def test_whatever_deviates_is_declined_as_a_whole(text):
-    assert regular.read("<url><loc>https://e.com/first</loc></url>" + text, BASE) is None
+    assert regular.read("<url><loc>https://e.com/first</loc></url>" + text, repairer(BASE)) is None
 
 
 words = st.sampled_from(
