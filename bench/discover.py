@@ -3,8 +3,8 @@
 
     bench/discover.py CORPUS_TOOL [--files 200] [--urls 5000] [--runs 3] [--peer "COMMAND {base}"]
 
-CORPUS_TOOL makes the site: it is called as ``TOOL FOLDER --base URL --files N --urls N`` and writes robots.txt, an index
-and gzipped sitemaps into FOLDER. nginx serves it on loopback; a store of its own is used and removed. Prints one JSON
+CORPUS_TOOL makes the site: it is called as ``TOOL FOLDER --base URL --files N --urls N`` and writes robots.txt, an
+index and gzipped sitemaps into FOLDER. nginx serves it on loopback; a store of its own is used and removed. Prints one JSON
 line a run: wall and CPU seconds (worker, server), peak memory of the worker, bytes a URL in Redis. ``--peer`` runs a
 command in turn with ours, for a ratio taken in one run.
 """
@@ -36,7 +36,8 @@ from sitemapcrawl.store import connect  # noqa: E402
 NGINX = """
 worker_processes 1; daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;
 events {{ worker_connections 512; }}
-http {{ access_log off; keepalive_requests 100000; types {{ application/xml xml; application/x-gzip gz; text/plain txt; }}
+http {{ access_log off; keepalive_requests 100000;
+  types {{ application/xml xml; application/x-gzip gz; text/plain txt; }}
   client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
   uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
   server {{ listen 127.0.0.1:{port}; root {folder}/site; }} }}

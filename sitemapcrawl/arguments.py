@@ -1,7 +1,7 @@
 """The sitemap spider's arguments: typed, checked, explained.
 
-Scrapy and scrapyd pass strings (``-a name=value``). Knows each argument's name, form and help text. Refuses to know what a
-filter does with its value, and the clock (``now`` is given).
+Scrapy and scrapyd pass strings (``-a name=value``). Knows each argument's name, form and help text. Refuses to know
+what a filter does with its value, and the clock (``now`` is given).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Filters: which entries and which further sitemaps are kept, and why the others are not.
 
-``SITEMAPCRAWL_FILTERS`` lists them as ``{path: order}``. To add one, subclass ``Filter``: ``from_crawler`` reads what it needs
-from ``crawler.settings`` and ``crawler.spider`` and raises ``NotNeeded`` when it has nothing to do.
+``SITEMAPCRAWL_FILTERS`` lists them as ``{path: order}``. To add one, subclass ``Filter``: ``from_crawler`` reads what it
+needs from ``crawler.settings`` and ``crawler.spider`` and raises ``NotNeeded`` when it has nothing to do.
 
 Knows entries, links and arguments. Refuses to know Scrapy (the crawler is only asked for its parts), and never lets a
 filter of pages touch a sitemap.
@@ -22,7 +22,7 @@ _SAMPLES_A_REASON = 3
 _Thing = TypeVar("_Thing", Entry, Link)
 
 
-class NotNeeded(Exception):  # noqa: N818  as Scrapy's NotConfigured: no error
+class NotNeeded(Exception):
     """Raised by ``from_crawler`` of a filter that has nothing to do."""
 
 
@@ -110,8 +110,8 @@ class SitemapPatternFilter(PatternFilter):
 class DateFilter(Filter):
     """``since=``, ``until=`` and ``undated=``, on lastmod.
 
-    A lastmod that names a day, month or year is kept if any moment of it fits. A sitemap older than ``since`` is not read:
-    an index's lastmod says when the file changed last. ``until`` can't spare a sitemap, nor can a missing lastmod.
+    A lastmod that names a day, month or year is kept if any moment of it fits. A sitemap older than ``since`` is not
+    read: an index's lastmod says when the file changed last. ``until`` can't spare a sitemap, nor can a missing lastmod.
     """
 
     def __init__(self, since: datetime | None, until: datetime | None, *, drops_undated: bool) -> None:

@@ -127,7 +127,8 @@ def _command(folder: Path, path: Path) -> list[str]:
 
     options = {
         "dir": str(folder), "unixsocket": str(path), "unixsocketperm": "700", "port": "0", "appendonly": "yes",
-        "appendfsync": "everysec", "save": "", "maxmemory-policy": "noeviction", "daemonize": "no", "loglevel": "warning",
+        "appendfsync": "everysec", "save": "", "maxmemory-policy": "noeviction", "daemonize": "no",
+        "loglevel": "warning",
     }  # fmt: skip
     return [str(get_binary_path()), *(word for name, value in options.items() for word in (f"--{name}", value))]
 

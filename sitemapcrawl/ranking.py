@@ -95,7 +95,7 @@ def rank_all(entries: Sequence[Entry], context: Context) -> list[float]:
             value = known[look] = rank(entry, undated).value * context.score
         if lastmod is not None and trusts and (age := now - lastmod[0]) > -_FUTURE_SECONDS:
             value += weight * ((2.0 ** (age * per_second) if age > 0 else 1.0) - _UNKNOWN)
-        values.append(value if value < 1.0 else 1.0)
+        values.append(min(1.0, value))
     return values
 
 

@@ -28,10 +28,11 @@ class Scope:
     """Sorts a sitemap's entries by host, and counts those of hosts it may not list."""
 
     def __init__(self, policy: CrossSubmit, voucher: str) -> None:
-        """Args:
+        """Judge by a policy.
 
-        policy: whose pages may be listed.
-        voucher: the host key that vouches for the sitemap; "" for none, then nothing is checked.
+        Args:
+            policy: whose pages may be listed.
+            voucher: the host key that vouches for the sitemap; "" for none, then nothing is checked.
         """
         self._policy = policy if voucher else CrossSubmit.OFF
         self._voucher = voucher

@@ -97,7 +97,9 @@ def _fitted(widths: Sequence[int], room: int) -> list[int]:
 
 def _print(line: str, end: str = "\n") -> None:
     try:
-        print(line, end=end, flush=not end)
+        sys.stdout.write(line + end)
+        if not end:
+            sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -86,7 +86,7 @@ def _is_plain_origin(origin: str) -> bool:
 
 
 def fingerprint(url: str) -> int:
-    """Return a hash of the canonical URL (xxh3) between 10^18 and 2^63: always 19 digits, and small enough for an intset."""
+    """Return an xxh3 hash of the canonical URL between 10^18 and 2^63: 19 digits, small enough for an intset."""
     return _LEAST_FINGERPRINT + xxh3_64_intdigest(canonical(url).encode()) % _FINGERPRINTS
 
 

@@ -75,7 +75,7 @@ def _refuse(error: Exception, code: int) -> NoReturn:
 
 
 def _calm_garbage_collection() -> None:
-    """Keep the collector from walking all modules, and each file's rows, again and again: half the time of a large read.
+    """Keep the collector from walking all modules and each file's rows again and again: half the time of a read.
 
     Rows hold no cycles; what does is still collected, after 50,000 allocations instead of 700.
     """

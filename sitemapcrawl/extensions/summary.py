@@ -42,7 +42,7 @@ class Summary:
         get = self._crawler.stats.get_value
         seeds = (get(stats.SEEDS_VALID, 0), get(stats.SEEDS_INVALID, 0))
         seconds = time.monotonic() - self._started
-        print("\n".join(lines(figures, seeds, seconds, reason, time.time())), file=sys.stderr, flush=True)
+        sys.stderr.write("\n".join(lines(figures, seeds, seconds, reason, time.time())) + "\n")
 
 
 def lines(run: Figures, seeds: tuple[int, int], seconds: float, reason: str, now: float) -> Iterator[str]:
@@ -90,10 +90,8 @@ def _group(name: str, first: str, counts: Counter[str], *prefixes: str) -> Itera
         "redirected": "",
         "retried/": "tried again: ",
     }
-    parts = [first]
-    for prefix in prefixes:
-        if text := _parts(counts, prefix):
-            parts.append(f"({text})" if prefix == "read/" else words[prefix] + text)
+    found = [(prefix, text) for prefix in prefixes if (text := _parts(counts, prefix))]
+    parts = [first, *(f"({text})" if prefix == "read/" else words[prefix] + text for prefix, text in found)]
     yield f"  {name:10} " + "; ".join(parts).replace("read; (", "read (")
 
 

@@ -206,8 +206,8 @@ class Frontier:
                 (self._tag(host),),
                 (
                     self.run.id, host, claim.url, hash_, recipe, len(rows), catalogue.index(rows) if last else "",
-                    priorities, number * _ROWS_A_CALL // catalogue.BLOCK_ROWS, "1" if last else "", *holds, self.keys.wake,
-                    len(packed), *packed, seen, *finish,
+                    priorities, number * _ROWS_A_CALL // catalogue.BLOCK_ROWS, "1" if last else "", *holds,
+                    self.keys.wake, len(packed), *packed, seen, *finish,
                 ),
             )  # fmt: skip
             if not stored:
@@ -314,7 +314,8 @@ def _compare(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
     if dict(theirs) != dict(ours):
         raise RunConflict(
             f"The unfinished run has other filters ({recipe_text(theirs)}) than this worker ({recipe_text(ours)}): "
-            "use the same, give that run up with -a run=new once nobody works on it, or name another SITEMAPCRAWL_CRAWL."
+            "use the same, give that run up with -a run=new once nobody works on it, or name another "
+            "SITEMAPCRAWL_CRAWL."
         )
 
 

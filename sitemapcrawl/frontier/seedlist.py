@@ -22,15 +22,18 @@ class SeedList:
     """The shared list of seed lines."""
 
     def __init__(self, frontier: Frontier, key: str, offers_of: Callable[[str], Sequence[Offer]]) -> None:
-        """Args:
+        """Read from a key.
 
-        key: of the list, set or sorted set.
-        offers_of: turns a line into offers; reports a bad one itself and returns none.
+        Args:
+            frontier: to which the seeds are offered.
+            key: of the list, set or sorted set.
+            offers_of: turns a line into offers; reports a bad one itself and returns none.
         """
         self._frontier = frontier
         self._key = key
         self._offers_of = offers_of
         self._look_at = 0.0
+        self.is_empty = False  #: at the last look
         self.taken_at = time.monotonic()  #: when the last line was taken, monotonic seconds
 
     async def take(self) -> bool:
@@ -39,6 +42,7 @@ class SeedList:
             return False
         lines = await self._frontier.take_seeds(self._key, _LINES_AT_A_TIME)
         self._look_at = time.monotonic() + (0 if lines else _LOOK_SECONDS)
+        self.is_empty = not lines
         if not lines:
             return False
         self.taken_at = time.monotonic()

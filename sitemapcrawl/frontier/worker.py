@@ -47,11 +47,14 @@ class Worker:
         deliver: Callable[[Claim], None],
         over: Callable[[str], None],
     ) -> None:
-        """Args:
+        """Work on a frontier once started.
 
-        room: claims held at once.
-        deliver: is given each claim; must not wait.
-        over: is told once why there is nothing left to do.
+        Args:
+            frontier: of the crawl.
+            name: of the worker, unlike that of any other.
+            room: claims held at once.
+            deliver: is given each claim; must not wait.
+            over: is told once why there is nothing left to do.
         """
         self.frontier = frontier
         self.name = name
@@ -204,7 +207,8 @@ class Worker:
         return True
 
     def _is_busy(self) -> bool:
-        return bool(self.seeding or self.held or self._offers or self._offering)
+        lines_wait = self.seed_list is not None and not self.seed_list.is_empty
+        return bool(self.seeding or self.held or self._offers or self._offering or lines_wait)
 
     def _looks_done(self) -> bool:
         horizon = time.monotonic() + self.frontier.policy.patience_seconds

@@ -1,7 +1,7 @@
 """Spider middleware: every claim ends as an item, also when our own code or a user's fails on it.
 
-Knows the ways a claim can get lost between download and store: an exception of a callback, an item that a pipeline drops
-or fails on. Refuses to know what then becomes of the claim (see ``outcomes``).
+Knows the ways a claim can get lost between download and store: an exception of a callback, an item that a pipeline
+drops or fails on. Refuses to know what then becomes of the claim (see ``outcomes``).
 """
 
 from __future__ import annotations

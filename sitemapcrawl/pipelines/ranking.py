@@ -19,7 +19,6 @@ from sitemapcrawl.frontier import histogram
 from sitemapcrawl.frontier.catalogue import RANK_STEPS, Row
 from sitemapcrawl.frontier.records import Claim
 
-
 #: What Row(...) does, without its Python level.
 _row = tuple.__new__
 

@@ -145,8 +145,8 @@ class StorePipeline:
         if stored:
             self._count(f"{stats.SITEMAPS_READ}/{verdict}")
             self._count(stats.URLS_STORED, count)
-            for host in rows:
-                await self._frontier.top_up(host, claim.url, rows[host])
+            for host, kept in rows.items():
+                await self._frontier.top_up(host, claim.url, kept)
         return stored
 
     async def _unchanged(self, claim: Claim, fields: ItemAdapter) -> bool:

@@ -55,9 +55,10 @@ def _usual(text: str) -> Lastmod | None:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    if moment.tzinfo is None or text[10] != "T" or text[16] != ":" or moment < _EPOCH:
+    if moment.tzinfo is None or text[10] != "T" or text[16] != ":":
         return None
-    return _lastmod(moment, Precision.SECOND)
+    found = _lastmod(moment, Precision.SECOND)
+    return found if 0 <= found.at <= _LAST_SECOND else None
 
 
 @lru_cache(maxsize=16_384)

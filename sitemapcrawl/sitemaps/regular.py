@@ -1,8 +1,8 @@
 """Batches that look as most generators write them -> entries, without an XML parser.
 
 Knows one narrow shape: ``<url>`` elements of plain ASCII, their children in the protocol's order, no attributes, no
-comments, no entity but ``&amp;``, every value valid. Whatever deviates in one character is declined as a whole, and the XML
-reader reads the batch; so both give the same entries, and this one never has a problem to report.
+comments, no entity but ``&amp;``, every value valid. Whatever deviates in one character is declined as a whole, and the
+XML reader reads the batch; so both give the same entries, and this one never has a problem to report.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ENTRY = re.compile(
 )
 
 
-def read(text: str, repair: Callable[[str], str | None]) -> list[Entry] | None:  # noqa: C901, PLR0911 - flat because it is hot
+def read(text: str, repair: Callable[[str], str | None]) -> list[Entry] | None:
     """Return a batch's entries, their URLs repaired by ``urls.repairer``; None if any of it has another shape."""
     entries: list[Entry] = []
     end, match_at = 0, _ENTRY.match

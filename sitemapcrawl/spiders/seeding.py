@@ -10,14 +10,14 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from pathlib import Path
-from urllib.request import url2pathname
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 
 from sitemapcrawl import seeds, stats
-from sitemapcrawl.seeds import BadSeed, Seed, SourceKind
+from sitemapcrawl.seeds import BadSeed, Seed, Source, SourceKind
 
 logger = logging.getLogger(__name__)
 
@@ -31,11 +31,10 @@ class Seeding:
         self._crawler = crawler
         self.valid = 0
 
-    async def read(self, argument: str) -> AsyncIterator[Seed]:
+    async def read(self, source: Source) -> AsyncIterator[Seed]:
         """Yield the valid seeds of ``-a seeds=``; bad lines are logged and counted."""
-        source = seeds.describe(argument, lambda path: Path(path).is_file())
         if source.kind == SourceKind.FILE and _looks_like_sitemap(Path(source.value)):
-            lines: Iterable[str] = [Path(source.value).absolute().as_uri()]
+            lines: Iterable[str] = [Path(source.value).absolute().as_uri()  # noqa: ASYNC240  asks no disk]
         else:
             lines = seeds.decode(await self._body(source.kind, source.value)).split("\n")
         name = source.value if source.kind in (SourceKind.FILE, SourceKind.URL) else str(source.kind)

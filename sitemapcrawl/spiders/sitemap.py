@@ -9,26 +9,27 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
-from scrapy.spiders import SitemapSpider as ScrapySitemapSpider
 from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.spiders import SitemapSpider as ScrapySitemapSpider
 from twisted.python.failure import Failure as TwistedFailure
 from xxhash import xxh3_128_hexdigest
 
-from sitemapcrawl import arguments, offers, outcomes, robots, seeds, stats
+from sitemapcrawl import arguments, offers, outcomes, robots
 from sitemapcrawl.entries import Entry, Link
 from sitemapcrawl.filters import Filters
-from sitemapcrawl.frontier.records import Claim, FoundBy, Kind, Offer
+from sitemapcrawl.frontier.records import Claim, Kind, Offer
 from sitemapcrawl.items import Failure, RobotsRead, SitemapRead
+from sitemapcrawl.seeds import SourceKind
 from sitemapcrawl.scope import CrossSubmit, Scope
-from sitemapcrawl.sitemaps import Kind as FileKind
 from sitemapcrawl.sitemaps import Limits, Reading, Verdict
 from sitemapcrawl.spiders.seeding import Seeding
 
@@ -42,8 +43,8 @@ class SitemapSpider(ScrapySitemapSpider):
     """Reads seeds, robots.txt and every sitemap they lead to.
 
     Of Scrapy's SitemapSpider these keep their meaning: ``sitemap_urls`` (a robots.txt among them is asked for its
-    sitemaps), ``sitemap_follow`` (which further sitemaps are read), ``sitemap_rules`` (which URLs are kept; the callbacks
-    belong to whoever fetches the pages) and ``sitemap_filter`` (gets dicts, entry by entry; slower).
+    sitemaps), ``sitemap_follow`` (which further sitemaps are read), ``sitemap_rules`` (which URLs are kept; the
+    callbacks belong to whoever fetches the pages) and ``sitemap_filter`` (gets dicts, entry by entry; slower).
     """
 
     name = "sitemap"
@@ -59,14 +60,17 @@ class SitemapSpider(ScrapySitemapSpider):
         """
         spider = super().from_crawler(crawler, *args, **kwargs)
         spider.arguments = arguments.parse(kwargs, datetime.now(UTC), cls.extra_arguments)
-        spider._prepare(crawler)
+        spider.prepare(crawler)
         return spider
 
     arguments: arguments.Arguments
 
-    def _prepare(self, crawler: Crawler) -> None:
+    def prepare(self, crawler: Crawler) -> None:
+        """Read the settings; called once the arguments are known."""
         settings = crawler.settings
-        self.start_urls_key = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls") % {"name": self.name}
+        self._source = seeds.describe(self.arguments.seeds, lambda path: Path(path).is_file())
+        key = settings.get("REDIS_START_URLS_KEY", "%(name)s:start_urls") % {"name": self.name}
+        self.start_urls_key = self._source.value if self._source.kind == SourceKind.REDIS else key
         self.stays = not (self.arguments.seeds or self.sitemap_urls)
         self._seeding = Seeding(crawler)
         self._parsing = asyncio.Semaphore(settings.getint("SITEMAPCRAWL_PARSED_AT_ONCE"))
@@ -89,9 +93,9 @@ class SitemapSpider(ScrapySitemapSpider):
     async def start(self) -> AsyncIterator[Any]:
         for url in self.sitemap_urls:
             yield self._request_to_offer(offers.of_host(url) if url.endswith("/robots.txt") else offers.of_sitemap(url))
-        if not self.arguments.seeds:
-            return
-        async for seed in self._seeding.read(self.arguments.seeds):
+        if not self.arguments.seeds or self._source.kind == SourceKind.REDIS:
+            return  # the worker takes lines from Redis
+        async for seed in self._seeding.read(self._source):
             if seed.is_local:
                 yield await self._read_local(seed.url)
             else:

@@ -1,6 +1,7 @@
 """Politeness by the web server's own clock: two workers, one delay."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from web import outside, read_log
@@ -33,7 +34,7 @@ def test_no_gap_between_two_requests_to_a_host_is_shorter_than_the_delay(project
     gaps = []
     for host in urls:
         times = [fetch.t for fetch in fetches if fetch.host == host]
-        gaps += [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        gaps += [later - earlier for earlier, later in pairwise(times)]
     assert 4 * FILES == len(gaps)
     assert min(gaps) >= DELAY - 0.01
 
