@@ -95,8 +95,7 @@ def _text(name: str, text: str, now: datetime) -> str:
 def _patterns(name: str, text: str, now: datetime) -> tuple[str, ...]:
     """Split patterns at line ends, and globs at blanks and commas as well."""
     found: list[str] = []
-    for line in text.replace("\\n", "\n").split("\n"):
-        line = line.strip()
+    for line in map(str.strip, text.replace("\\n", "\n").split("\n")):
         found += [line] if line.startswith("re:") else re.split(r"[\s,]+", line)
     patterns = tuple(pattern for pattern in found if pattern)
     for pattern in patterns:

@@ -1,7 +1,7 @@
 """Filters: which entries and which further sitemaps are kept, and why the others are not.
 
-``SITEMAPCRAWL_FILTERS`` lists them as ``{path: order}``. To add one, subclass ``Filter``: ``from_crawler`` reads what it
-needs from ``crawler.settings`` and ``crawler.spider`` and raises ``NotNeeded`` when it has nothing to do.
+``SITEMAPCRAWL_FILTERS`` lists them as ``{path: order}``. To add one, subclass ``Filter``: ``from_crawler`` reads
+what it needs from ``crawler.settings`` and ``crawler.spider`` and raises ``NotNeeded`` when it has nothing to do.
 
 Knows entries, links and arguments. Refuses to know Scrapy (the crawler is only asked for its parts), and never lets a
 filter of pages touch a sitemap.
@@ -111,7 +111,7 @@ class DateFilter(Filter):
     """``since=``, ``until=`` and ``undated=``, on lastmod.
 
     A lastmod that names a day, month or year is kept if any moment of it fits. A sitemap older than ``since`` is not
-    read: an index's lastmod says when the file changed last. ``until`` can't spare a sitemap, nor can a missing lastmod.
+    read: an index's lastmod says when the file changed last. ``until`` spares no sitemap, nor does a missing lastmod.
     """
 
     def __init__(self, since: datetime | None, until: datetime | None, *, drops_undated: bool) -> None:

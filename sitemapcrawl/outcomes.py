@@ -149,7 +149,7 @@ def _by_error(error: str) -> tuple[Outcome, str]:
 
 
 def classify_exception(error: BaseException) -> str:
-    """Return the name of an error: by its class, else by the nearest base class the table knows, else its class name."""
+    """Return the name of an error: by its class, else by the nearest base the table knows, else its class name."""
     if type(error).__name__ == "IgnoreRequest" and "max redirections" in str(error):
         return "too-many-redirects"
     for base in type(error).__mro__:

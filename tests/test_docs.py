@@ -79,7 +79,7 @@ def test_every_script_says_its_keys_and_arguments_and_stays_small():
     for path in PACKAGE.glob("frontier/scripts/*.lua"):
         text = path.read_text()
         if path.name != "common.lua":
-            assert "-- KEYS: " in text, path.name
+            assert "KEYS: " in text, path.name
             assert "ARGV" in text, path.name
         assert len(text.splitlines()) <= 130, path.name
 

@@ -57,7 +57,7 @@ class Command(ScrapyCommand):
             "temporary store; list what it found, and what it refused and why. Nothing is left behind."
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:  # noqa: ARG002 - takes neither
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave as at Ctrl-C: with everything cleaned up
         try:
             with ExitStack() as stack:
@@ -97,7 +97,7 @@ def _run(arguments: Sequence[str], settings: Mapping[str, str], folder: Path) ->
     between = " \\\n        " if len(options) > 1 else " "
     _say("  $ scrapy " + between.join((" ".join(arguments), *options)) + "\n")
     command = [sys.executable, "-m", "scrapy", *arguments, *" ".join(options).split()]
-    with subprocess.Popen(command, cwd=folder, env=_environment(), process_group=0) as child:  # noqa: S603 - our own words
+    with subprocess.Popen(command, cwd=folder, env=_environment(), process_group=0) as child:
         try:
             return child.wait()
         except KeyboardInterrupt:

@@ -34,7 +34,7 @@ class Seeding:
     async def read(self, source: Source) -> AsyncIterator[Seed]:
         """Yield the valid seeds of ``-a seeds=``; bad lines are logged and counted."""
         if source.kind == SourceKind.FILE and _looks_like_sitemap(Path(source.value)):
-            lines: Iterable[str] = [Path(source.value).absolute().as_uri()  # noqa: ASYNC240  asks no disk]
+            lines: Iterable[str] = [Path(source.value).absolute().as_uri()]  # noqa: ASYNC240  asks no disk
         else:
             lines = seeds.decode(await self._body(source.kind, source.value)).split("\n")
         name = source.value if source.kind in (SourceKind.FILE, SourceKind.URL) else str(source.kind)

@@ -23,13 +23,13 @@ from scrapy.spiders import SitemapSpider as ScrapySitemapSpider
 from twisted.python.failure import Failure as TwistedFailure
 from xxhash import xxh3_128_hexdigest
 
-from sitemapcrawl import arguments, offers, outcomes, robots
+from sitemapcrawl import arguments, offers, outcomes, robots, seeds
 from sitemapcrawl.entries import Entry, Link
 from sitemapcrawl.filters import Filters
 from sitemapcrawl.frontier.records import Claim, Kind, Offer
 from sitemapcrawl.items import Failure, RobotsRead, SitemapRead
-from sitemapcrawl.seeds import SourceKind
 from sitemapcrawl.scope import CrossSubmit, Scope
+from sitemapcrawl.seeds import SourceKind
 from sitemapcrawl.sitemaps import Limits, Reading, Verdict
 from sitemapcrawl.spiders.seeding import Seeding
 
