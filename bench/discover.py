@@ -5,7 +5,8 @@
 
 CORPUS_TOOL makes the site: it is called as ``TOOL FOLDER --base URL --files N --urls N`` and writes robots.txt, an
 index and gzipped sitemaps into FOLDER. nginx serves it on loopback; a store of its own is used and removed. Prints one
-JSON line a run: wall and CPU seconds and peak memory of the worker, bytes a URL in Redis. ``--peer`` runs a command in turn with ours, for a ratio taken in one run.
+JSON line a run: wall and CPU seconds and peak memory of the worker, bytes a URL in Redis. ``--peer`` runs a command
+in turn with ours, for a ratio taken in one run.
 """
 
 from __future__ import annotations

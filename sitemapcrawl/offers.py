@@ -42,7 +42,7 @@ def of_seed(seed: Seed) -> list[Offer]:
 
 def of_host(url: str, score: float = 1.0) -> Offer:
     """Return the robots.txt of a URL's host, to be asked for sitemaps."""
-    return Offer(Kind.ROBOTS, urls.base_of(url) + "robots.txt", score=score, discover=True)
+    return Offer(Kind.ROBOTS, urls.base_of(url) + "robots.txt", score=score, discover=True, seeded=True)
 
 
 def of_sitemap(url: str) -> Offer:
@@ -54,7 +54,17 @@ def of_robots(claim: Claim, robots: Robots, now: float) -> list[Offer]:
     """Return the sitemaps a robots.txt names, wherever they lie: naming them, its host vouches for them."""
     rank = rank_sitemap(FoundBy.ROBOTS, None, now)
     return [
-        Offer(Kind.SITEMAP, url, rank, FoundBy.ROBOTS, (claim.url,), 0, claim.score, claim.host)
+        Offer(
+            Kind.SITEMAP,
+            url,
+            rank,
+            FoundBy.ROBOTS,
+            (claim.url,),
+            0,
+            claim.score,
+            claim.host,
+            seeded=_passes_trust(claim),
+        )
         for url in robots.sitemaps
         if _may_lead(claim.host, url)
     ]
@@ -76,7 +86,7 @@ def of_links(claim: Claim, links: Iterable[Link], deepest: int, now: float) -> t
             offers.append(
                 Offer(
                     Kind.SITEMAP, link.loc, rank, FoundBy.INDEX, (*claim.chain, claim.url), claim.depth + 1,
-                    claim.score, claim.site, str(link.lastmod or ""),
+                    claim.score, claim.site, str(link.lastmod or ""), seeded=_passes_trust(claim),
                 )
             )  # fmt: skip
     return offers, refused
@@ -87,7 +97,10 @@ def of_redirect(claim: Claim, url: str) -> Offer | None:
     if not _may_lead(claim.host, url):
         return None
     found_by = FoundBy.PATH if claim.record.get("found_by") == FoundBy.PATH else FoundBy.REDIRECT
-    return Offer(Kind.SITEMAP, url, 1.0, found_by, (*claim.chain, claim.url), claim.depth, claim.score, claim.site)
+    return Offer(
+        Kind.SITEMAP, url, 1.0, found_by, (*claim.chain, claim.url), claim.depth, claim.score, claim.site,
+        seeded=_passes_trust(claim),
+    )  # fmt: skip
 
 
 def of_next_path(claim: Claim, paths: Sequence[str], now: float) -> list[Offer]:
@@ -106,7 +119,12 @@ def of_next_path(claim: Claim, paths: Sequence[str], now: float) -> list[Offer]:
 
 
 def _seed_sitemap(url: str, score: float, voucher: str) -> Offer:
-    return Offer(Kind.SITEMAP, url, 1.0, FoundBy.SEED, score=score, site=voucher)
+    return Offer(Kind.SITEMAP, url, 1.0, FoundBy.SEED, score=score, site=voucher, seeded=True)
+
+
+def _passes_trust(claim: Claim) -> bool:
+    """Tell whether the hosts a claim leads to may be private: it is private itself, and the user named it."""
+    return bool(claim.host_record.get("seeded")) and urls.is_private(claim.host)
 
 
 def _may_lead(host: str, url: str) -> bool:

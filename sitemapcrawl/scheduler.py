@@ -26,7 +26,7 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler, load_object
 from twisted.internet.defer import Deferred
 
-from sitemapcrawl import offers, stats, urls
+from sitemapcrawl import offers, resolver, stats, urls
 from sitemapcrawl.frontier import Frontier
 from sitemapcrawl.frontier.listing import Figures, summarise
 from sitemapcrawl.frontier.policy import Policy
@@ -66,6 +66,7 @@ class FrontierScheduler(BaseScheduler):
         self._tasks: set[asyncio.Task[None]] = set()
         self._closing: asyncio.Task[None] | None = None
         self._over = False
+        self._resolver = resolver.installed()
         self.start_failed = False  #: reading the seeds ended with an exception
         crawler.signals.connect(_note_answer, signals.headers_received)
 
@@ -115,6 +116,8 @@ class FrontierScheduler(BaseScheduler):
         elif claim := request.cb_kwargs.get("claim"):
             self._enqueue_claim(request, claim)
         elif request.dont_filter or not self._dupefilter.request_seen(request):
+            if self._resolver:
+                self._resolver.allow(urls.host_key(request.url))
             self._own.append(request)
         else:
             self._dupefilter.log(request, cast("Spider", self._crawler.spider))
@@ -134,6 +137,8 @@ class FrontierScheduler(BaseScheduler):
         if not engine.running or engine.spider is None:
             self.worker.draining = True  # what is held is given back when the scheduler closes
             return
+        if self._resolver and claim.host_record.get("seeded"):
+            self._resolver.allow(claim.host)
         engine.crawl(cast("SitemapSpider", self._crawler.spider).request_for(claim))
 
     def _enqueue_claim(self, request: Request, claim: Claim) -> None:

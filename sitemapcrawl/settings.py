@@ -29,6 +29,8 @@ DOWNLOAD_HANDLERS = {"data": None, "file": None, "ftp": None, "s3": None}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
+TWISTED_DNS_RESOLVER = "sitemapcrawl.resolver.GuardingResolver"  # no private addresses that no seed names
+
 SCHEDULER = "sitemapcrawl.scheduler.FrontierScheduler"
 
 SPIDER_MIDDLEWARES = {

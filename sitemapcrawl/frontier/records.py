@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from sitemapcrawl import urls
 
-HOST_FIELDS = ("robots_at", "robots_outcome", "discover", "priorities", "robots_run", "base")
+HOST_FIELDS = ("robots_at", "robots_outcome", "discover", "priorities", "robots_run", "base", "seeded")
 RECORD_FIELDS = (
     "found_by", "chain", "depth", "score", "site", "etag", "last_modified", "hash", "recipe", "hosts", "kind",
     "outcome", "verdict",
@@ -63,17 +63,18 @@ class Offer:
     site: str = ""  #: the site that vouches for it; "" for no check of its entries' hosts
     lastmod: str = ""
     discover: bool = False  #: robots only: read the sitemaps it names, or try the well-known paths
+    seeded: bool = False  #: the user named its host, or a private host that names it: it may be private itself
 
     @property
     def host(self) -> str:
         return urls.host_key(self.url)
 
     def arguments(self) -> tuple[str, ...]:
-        """Return the twelve values offer.lua takes."""
+        """Return the thirteen values offer.lua takes."""
         return (
             self.host, urls.base_of(self.url), self.kind, self.url, f"{self.rank:.6g}", self.found_by,
             "\n".join(self.chain), str(self.depth), f"{self.score:.6g}", self.site, self.lastmod,
-            "1" if self.discover else "",
+            "1" if self.discover else "", "1" if self.seeded else "",
         )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from scrapy.spiders import SitemapSpider as ScrapySitemapSpider
 from twisted.python.failure import Failure as TwistedFailure
 from xxhash import xxh3_128_hexdigest
 
-from sitemapcrawl import arguments, offers, outcomes, robots, seeds
+from sitemapcrawl import arguments, offers, outcomes, resolver, robots, seeds, urls
 from sitemapcrawl.entries import Entry, Link
 from sitemapcrawl.filters import Filters
 from sitemapcrawl.frontier.records import Claim, Kind, Offer
@@ -180,12 +180,11 @@ class SitemapSpider(ScrapySitemapSpider):
                 return RobotsRead(claim, response.url, response.status, robots.parse(b"", response.url))
             headers = {"Retry-After": (response.headers.get("Retry-After") or b"").decode("latin-1")}
             return Failure(claim, response.url, status=response.status, headers=headers)
-        return Failure(
-            claim,
-            request.url,
-            error=getattr(error, "code", None) or outcomes.classify_exception(error),
-            detail=str(error)[:300],
-        )
+        name = getattr(error, "code", None) or outcomes.classify_exception(error)
+        guard = resolver.installed()
+        if name == "dns" and guard and guard.has_refused(urls.host_key(request.url)):
+            name = "private-address"
+        return Failure(claim, request.url, error=name, detail=str(error)[:300])
 
     # Reading
 

@@ -1,6 +1,7 @@
 -- Makes requests known and puts those that are new in this run into their host's control queue.
--- KEYS: tag. ARGV: run, ms a negative answer is kept, channel, n, then n times twelve values:
---   host, base, kind, url, rank, found_by, chain, depth, score, site, lastmod, discover ('1': use robots.txt's sitemaps)
+-- KEYS: tag. ARGV: run, ms a negative answer is kept, channel, n, then n times thirteen values:
+--   host, base, kind, url, rank, found_by, chain, depth, score, site, lastmod, discover ('1': use robots.txt's
+--   sitemaps), seeded ('1': the user named the host, or a private host that the user named)
 -- Returns n numbers: 1 new in this run, 0 known in this run, -1 a well-known path that lately was not there.
 local run, kept_ms, channel, n = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local answers, added = {}, false
@@ -28,7 +29,7 @@ local function offer_sitemap(host, url, a)
   return 1
 end
 
-for i = 5, 4 + n * 12, 12 do
+for i = 5, 4 + n * 13, 13 do
   local host, kind, url = ARGV[i], ARGV[i + 2], ARGV[i + 3]
   local request = host .. ' ' .. kind .. ' ' .. url
   if call('SADD', key('hosts'), host) == 1 then call('HSETNX', key('host', host), 'base', ARGV[i + 1]) end
@@ -36,6 +37,7 @@ for i = 5, 4 + n * 12, 12 do
     call('HSET', key('host', host), 'run', run)
     count(run, 'hosts', 1)
   end
+  if ARGV[i + 12] == '1' then call('HSET', key('host', host), 'seeded', '1') end
   local answer
   if kind == 'robots' then
     answer = offer_robots(host, request, ARGV[i + 11])
