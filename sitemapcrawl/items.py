@@ -53,6 +53,8 @@ class RobotsRead:
     robots: Robots
     body: bytes = b""
     cached: bool = False  #: answered from the record, not by the host
+    dropped: dict[str, int] = field(default_factory=dict)  #: sitemaps it names that are left out, by reason
+    samples: dict[str, list[str]] = field(default_factory=dict)  #: a few of them, by reason
     answered_at: float = field(default_factory=time.monotonic)
 
     def __repr__(self) -> str:

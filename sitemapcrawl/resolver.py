@@ -1,7 +1,8 @@
 """Host names resolve to public addresses only, unless the name was given by the user.
 
 A public site can't send the crawler to private addresses by a name that points there (literal addresses are
-refused where they are offered). Knows names and addresses. Refuses to know who asked. With a proxy, names are the proxy's matter.
+refused where they are offered). Knows names and addresses. Refuses to know who asked. With a proxy, names are the
+proxy's matter.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class GuardingResolver(CachingThreadedResolver):
         return super().getHostByName(name, timeout).addCallback(self._check, name)
 
     def _check(self, address: str, name: str) -> str:
-        if name not in self._allowed and urls.is_private(address):
+        if name not in self._allowed and name != address and urls.is_private(address):
             self.refused.add(name)
             raise DNSLookupError(f"{name} points to the private address {address}")
         return address

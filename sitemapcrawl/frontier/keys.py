@@ -6,7 +6,7 @@ partition carry the hash tag ``{CRAWL:P}``, so that each script runs in one Redi
 The partition's keys, written ``{CRAWL:P}:name`` (``REQUEST`` is ``HOST KIND URL``, KIND robots or sitemap):
 
     hosts             SET   host keys                                  offer, commit; never expires
-    host:HOST         HASH  base, seeded, next_at, block_until, inflight,      claim, finish, commit
+    host:HOST         HASH  base, seeded, score, next_at, block_until, inflight,      claim, finish, commit
                             robots_* (what robots.txt said), seen_count, seen_buckets, priorities, floor
     turn              ZSET  host -> ms when it may be claimed next     offer, claim, finish; gone when idle
     control:HOST      ZSET  REQUEST -> rank, robots.txt first          offer, finish; taken by claim

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from sitemapcrawl import urls
 
-HOST_FIELDS = ("robots_at", "robots_outcome", "discover", "priorities", "robots_run", "base", "seeded")
+HOST_FIELDS = ("robots_at", "robots_outcome", "discover", "priorities", "robots_run", "base", "seeded", "score")
 RECORD_FIELDS = (
     "found_by", "chain", "depth", "score", "site", "etag", "last_modified", "hash", "recipe", "hosts", "kind",
     "outcome", "verdict",
@@ -120,7 +120,9 @@ class Claim:
 
     @property
     def score(self) -> float:
-        return float(self.record.get("score") or 1)
+        """Return the score of the seed that led here."""
+        record = self.host_record if self.kind == Kind.ROBOTS else self.record
+        return float(record.get("score") or 1)
 
     @property
     def chain(self) -> tuple[str, ...]:
@@ -143,6 +145,7 @@ class Finish:
     retry_seconds: float = 0.0
     block_seconds: float = 0.0  #: how long the host is left alone
     since_seconds: float = 0.0  #: since the answer began; 0 counts the host's delay from now
+    delay_seconds: float = 0.0  #: the host's, if the answer tells a longer one than the claim knew
     fields: dict[str, str | bytes | int | float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
@@ -151,7 +154,7 @@ class Finish:
         fields, counts = _flat(self.fields.items()), _flat(self.counts.items())
         return [
             claim.request, claim.token, run, self.outcome, self.reason, self.reason if self.shown else "",
-            _ms(self.retry_seconds), _ms(self.block_seconds), _ms(self.since_seconds), _ms(claim.delay_seconds),
+            _ms(self.retry_seconds), _ms(self.block_seconds), _ms(self.since_seconds), _ms(max(claim.delay_seconds, self.delay_seconds)),
             channel,
             len(fields), *fields, len(counts), *counts,
         ]  # fmt: skip

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 
 #: The longest sleep of an idle worker, so that a lost wake-up is never missed for long.
 _IDLE_SECONDS = 1.0
+_CANCEL_SECONDS = 0.2
 _NEVER = float("inf")
 
 
@@ -82,9 +83,11 @@ class Worker:
     async def stop(self) -> None:
         """Give back what is held, leave the fleet, end the background tasks."""
         self.draining = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        pending = set(self._tasks)
+        while pending:  # once is not enough: a client that is connecting may swallow the cancellation
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=_CANCEL_SECONDS)
         await self._send_offers()
         await self.frontier.give_back(list(self.held.values()))
         self.held.clear()

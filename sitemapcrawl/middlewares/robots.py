@@ -19,7 +19,7 @@ from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response, TextResponse
 
 from sitemapcrawl import robots
-from sitemapcrawl.frontier.records import Claim, FoundBy, Kind
+from sitemapcrawl.frontier.records import Claim, Kind
 from sitemapcrawl.robots import Robots
 from sitemapcrawl.scheduler import scheduler_of
 
@@ -69,7 +69,7 @@ class RobotsMiddleware:
         rules = await self._rules(claim)
         if rules.allowed(request.url, self._user_agent):
             return
-        if claim.record.get("found_by") == FoundBy.ROBOTS:
+        if {request.url, claim.url} & set(rules.sitemaps):
             logger.info("%s is declared and disallowed by the same robots.txt: read", request.url)
             claim.notes.append("declared-and-disallowed")
             return
@@ -79,7 +79,9 @@ class RobotsMiddleware:
         key = (claim.host, claim.host_record.get("robots_at", ""))
         rules = self._parsed.get(key)
         if rules is None:
-            rules = self._parsed[key] = robots.parse(await self._body(claim), f"https://{claim.host}/robots.txt")
+            rules = self._parsed[key] = robots.parse(
+                await self._body(claim), claim.host_record.get("base", "") + "robots.txt"
+            )
             while len(self._parsed) > _HOSTS_KEPT:
                 self._parsed.popitem(last=False)
         return rules

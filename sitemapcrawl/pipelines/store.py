@@ -84,8 +84,9 @@ class StorePipeline:
         self._count(stats.ROBOTS_READ)
         if claim.host_record.get("discover") == self._frontier.run.id:
             named = offers.of_robots(claim, robots, time.time())
+            named = await self._grant_sitemaps(named, fields)
             found = len(await self._offer(named))
-            if not named:
+            if not (named or fields["dropped"]):
                 await self._offer_first(offers.of_next_path(claim, self._paths, time.time()))
         status = fields["status"]
         outcome = "unchanged" if fields["cached"] else "ok" if status < 300 else "gone"
@@ -94,12 +95,14 @@ class StorePipeline:
         )
         if not fields["cached"]:
             delay = robots.crawl_delay(self._user_agent)
+            end.delay_seconds = min(delay or 0, self._frontier.policy.crawl_delay_cap_seconds)
             end.fields = {
                 "robots_status": status, "robots_body": zlib.compress(fields["body"]),
                 "crawl_delay": round((delay or 0) * 1000), "robots_sitemaps": len(robots.sitemaps),
                 "robots_html": int(robots.is_html),
             }  # fmt: skip
         end.counts = {"robots": 1, "robots/named": found}
+        end.counts |= {f"dropped/{reason}": n for reason, n in fields["dropped"].items()}
         return await self._frontier.finish(claim, end)
 
     @property

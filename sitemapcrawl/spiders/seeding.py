@@ -16,7 +16,7 @@ from urllib.request import url2pathname
 from scrapy import Request
 from scrapy.crawler import Crawler
 
-from sitemapcrawl import seeds, stats
+from sitemapcrawl import resolver, seeds, stats, urls
 from sitemapcrawl.seeds import BadSeed, Seed, Source, SourceKind
 
 logger = logging.getLogger(__name__)
@@ -67,6 +67,8 @@ class Seeding:
         if kind == SourceKind.STDIN:
             return await asyncio.to_thread(sys.stdin.buffer.read)
         if kind == SourceKind.URL:
+            if guard := resolver.installed():
+                guard.allow(urls.host_key(value))
             response = await self._crawler.engine.download_async(Request(value, dont_filter=True))
             if response.status != 200:
                 logger.error("No seeds at %s: it answered %d", value, response.status)

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -146,9 +147,12 @@ class SitemapSpider(ScrapySitemapSpider):
         return {name: value for name, value in conditions.items() if value}
 
     async def parse_robots(self, response: Response, claim: Claim) -> AsyncIterator[Any]:
+        found = robots.parse(response.body, response.url)
+        kept = [link.loc for link in self.filters.keep_links([Link(url) for url in found.sitemaps])]
         yield RobotsRead(
-            claim, response.url, response.status, robots.parse(response.body, response.url), response.body,
+            claim, response.url, response.status, replace(found, sitemaps=kept), response.body,
             cached="cached" in response.flags, answered_at=_answered_at(response.request),
+            dropped=dict(self.filters.take_dropped()), samples=self.filters.take_samples(),
         )  # fmt: skip
 
     async def parse_sitemap(self, response: Response, claim: Claim) -> AsyncIterator[Any]:

@@ -7,7 +7,7 @@
 local run, worker, max, lease_ms = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local concurrency, default_delay, cap = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local robots_ttl, max_attempts = tonumber(ARGV[8]), tonumber(ARGV[9])
-local HOST_FIELDS = {'robots_at', 'robots_outcome', 'discover', 'priorities', 'robots_run', 'base', 'seeded'}
+local HOST_FIELDS = {'robots_at', 'robots_outcome', 'discover', 'priorities', 'robots_run', 'base', 'seeded', 'score'}
 local RECORD_FIELDS = {'found_by', 'chain', 'depth', 'score', 'site', 'etag', 'last_modified', 'hash', 'recipe', 'hosts',
   'kind', 'outcome', 'verdict'}
 

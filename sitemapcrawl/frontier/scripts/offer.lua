@@ -6,13 +6,13 @@
 local run, kept_ms, channel, n = ARGV[1], tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local answers, added = {}, false
 
-local function offer_robots(host, request, discover)
+local function offer_robots(host, request, discover, score)
   local h = key('host', host)
   local told = call('HMGET', h, 'robots_run', 'discover')
   local asks = discover == '1' and told[2] ~= run
   if told[1] == run and not asks then return 0 end
   call('HSET', h, 'robots_run', run)
-  if asks then call('HSET', h, 'discover', run) end
+  if asks then call('HSET', h, 'discover', run, 'score', score) end
   return 1
 end
 
@@ -40,7 +40,7 @@ for i = 5, 4 + n * 13, 13 do
   if ARGV[i + 12] == '1' then call('HSET', key('host', host), 'seeded', '1') end
   local answer
   if kind == 'robots' then
-    answer = offer_robots(host, request, ARGV[i + 11])
+    answer = offer_robots(host, request, ARGV[i + 11], ARGV[i + 8])
   else
     answer = offer_sitemap(host, url, {rank = ARGV[i + 4], found_by = ARGV[i + 5], chain = ARGV[i + 6],
       depth = ARGV[i + 7], score = ARGV[i + 8], site = ARGV[i + 9], lastmod = ARGV[i + 10]})
