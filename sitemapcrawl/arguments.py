@@ -27,11 +27,14 @@ HELP = {
     "undated": "keep (default) or drop URLs without lastmod, under since or until",
     "max_urls": "store so many URLs in the run at most; 0 for all",
     "max_per_host": "store so many URLs of each host at most; 0 for all",
-    "max_sitemaps": "read so many of the sitemaps that indexes name at most; 0 for all",
+    "max_sitemaps": "keep the pages of so many sitemaps at most, those that seeds name aside; 0 for all",
     "run": "resume (default) an unfinished run, or give it up and start a new one",
 }
 
-_AGO = re.compile(r"(\d+)\s*([mhdw])")
+_AGO = re.compile(r"(\d{1,12})\s*([mhdw])", re.ASCII)
+#: How a date begins; week dates (2026-W05), which ``fromisoformat`` reads too, are taken for a slip.
+_DATE = re.compile(r"\d{4}-?\d\d-?\d\d", re.ASCII)
+_COUNT = re.compile(r"\d{1,15}|\d{1,3}(?:[_,]\d{3}){1,4}", re.ASCII)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _NOT_IN_RECIPE = ("seeds", "run")
 
@@ -55,24 +58,32 @@ class Arguments:
     spelt: tuple[tuple[str, str], ...] = ()  #: as they were given
 
     def recipe(self) -> dict[str, str]:
-        """Return what decides which rows a read keeps, as it was spelt: two workers of one run must agree on it."""
-        return {name: value for name, value in self.spelt if name not in _NOT_IN_RECIPE}
+        """Return what decides which rows a read keeps: two workers of one run must agree on it.
+
+        As it was spelt, so that ``7d`` is the same for a worker that starts later; what is as by default is left out.
+        """
+        return {
+            name: text
+            for name, text in self.spelt
+            if name not in _NOT_IN_RECIPE and getattr(self, name) != _DEFAULTS[name]
+        }
+
+
+_DEFAULTS = {field.name: field.default for field in fields(Arguments)}
 
 
 def parse(raw: Mapping[str, Any], now: datetime, known_extra: Collection[str] = ()) -> Arguments:
     """Return the arguments as typed values. Names that begin with ``_`` (scrapyd's ``_job``) are left alone.
 
     Args:
-        raw: names and values as Scrapy passes them.
+        raw: names and values, strings as Scrapy passes them or what a Python caller has: numbers, lists, dates, None.
         now: what ``7d`` counts back from.
         known_extra: further names, which a subclass of the spider reads itself.
 
     Raises:
         ArgumentError: a name is unknown or a value can't be read; one sentence that says what to write.
     """
-    given = {
-        name: str(value).strip() for name, value in raw.items() if not name.startswith("_") and name not in known_extra
-    }
+    given = {name: _spelt(value) for name, value in raw.items() if not name.startswith("_") and name not in known_extra}
     for name in given:
         if name not in HELP:
             raise ArgumentError(_unknown(name, (*HELP, *known_extra)))
@@ -80,6 +91,13 @@ def parse(raw: Mapping[str, Any], now: datetime, known_extra: Collection[str] = 
     if values.get("since") and values.get("until") and values["since"] > values["until"]:
         raise ArgumentError(f"since={given['since']} lies after until={given['until']}: no URL can fit both.")
     return Arguments(**values, spelt=tuple(sorted((name, text) for name, text in given.items() if text)))
+
+
+def _spelt(value: Any) -> str:
+    """Return a value as it would be written on the command line."""
+    if value is None:
+        return ""
+    return ("\n".join(map(str, value)) if isinstance(value, list | tuple) else str(value)).strip()
 
 
 def _unknown(name: str, known: Collection[str]) -> str:
@@ -105,6 +123,8 @@ def _patterns(name: str, text: str, now: datetime) -> tuple[str, ...]:
 
 
 def _check_expression(name: str, expression: str) -> None:
+    if not expression:
+        raise ArgumentError(f"{name}=re: is empty and fits every URL: write re: and a regular expression.")
     try:
         re.compile(expression)
     except re.error as error:
@@ -112,25 +132,26 @@ def _check_expression(name: str, expression: str) -> None:
 
 
 def _count(name: str, text: str, now: datetime) -> int:
-    number = text.replace("_", "").replace(",", "")
-    if not number.isdecimal():
+    if not _COUNT.fullmatch(text):
         raise ArgumentError(f"{name}={text} is no whole number: write 1000, or 0 for no limit.")
-    return int(number)
+    return int(re.sub("[_,]", "", text))
 
 
 def _time(name: str, text: str, now: datetime) -> datetime:
+    """Return a moment in UTC, which is also meant where no zone is given; ``until`` takes a whole day in."""
     if match := _AGO.fullmatch(text):
         try:
             return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
         except OverflowError:
             raise ArgumentError(f"{name}={text} lies before all time: write 7d or 2026-01-31.") from None
     try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
+        when = datetime.fromisoformat(text if _DATE.match(text) else "")
+        when = when.astimezone(UTC) if when.tzinfo else when.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise ArgumentError(f"{name}={text} is no date: write 2026-01-31, 2026-01-31T12:00Z, 7d or 24h.") from None
-    if name == "until" and len(text) <= len("2026-01-31"):
+    if name == "until" and _DATE.fullmatch(text):
         when += timedelta(days=1, microseconds=-1)
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
+    return when
 
 
 def _choice(*choices: str) -> Any:

@@ -9,16 +9,21 @@ filter of pages touch a sitemap.
 
 from __future__ import annotations
 
+import math
 import re
+import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import MAXYEAR, UTC, datetime
 from importlib import import_module
 from typing import Any, Self, TypeVar
+from urllib.parse import quote
 
 from sitemapcrawl.entries import Entry, Lastmod, Link, Precision
+from sitemapcrawl.exceptions import ArgumentError
 
 _SAMPLES_A_REASON = 3
+_WHOLE_URL = re.compile(r"(?:https?|\*)://", re.IGNORECASE)
 _Thing = TypeVar("_Thing", Entry, Link)
 
 
@@ -47,32 +52,49 @@ class Patterns:
     """Globs on the path, and regular expressions (``re:``) on the whole URL.
 
     A glob fits the whole path with its query: ``*`` stands for anything, slashes too; ``/blog/*`` fits all below
-    /blog/, ``*.pdf`` all that ends so.
+    /blog/, ``*.pdf`` all that ends so, ``about`` is /about. One with a scheme fits the whole URL.
     """
 
     def __init__(self, patterns: Sequence[str]) -> None:
-        globs = [".*".join(map(re.escape, pattern.split("*"))) for pattern in patterns if not pattern.startswith("re:")]
-        self._path = (
-            re.compile("|".join(f"(?:{'' if g.startswith(('/', '.*')) else '/'}{g})" for g in globs)) if globs else None
-        )
-        self._url = [re.compile(pattern[3:]) for pattern in patterns if pattern.startswith("re:")]
+        globs = [pattern for pattern in patterns if not pattern.startswith("re:")]
+        of_urls = [expression_of(glob) for glob in globs if _WHOLE_URL.match(glob)]
+        of_paths = [
+            expression_of(glob if glob.startswith(("/", "*")) else f"/{glob}")
+            for glob in globs
+            if not _WHOLE_URL.match(glob)
+        ]
+        self._path = re.compile("|".join(of_paths)) if of_paths else None
+        self._url = [re.compile(rf"(?:{'|'.join(of_urls)})\Z")] if of_urls else []
+        self._anywhere = [re.compile(pattern[3:]) for pattern in patterns if pattern.startswith("re:")]
 
     def fits(self, url: str) -> bool:
         if self._path and self._path.fullmatch(_path_of(url)):
             return True
-        return any(expression.search(url) for expression in self._url)
+        return any(e.match(url) for e in self._url) or any(e.search(url) for e in self._anywhere)
+
+
+def expression_of(glob: str) -> str:
+    """Return a glob as a regular expression: ``*`` stands for anything; letters that URLs encode are encoded."""
+    return ".*".join(re.escape(quote(part, safe=string.punctuation)) for part in glob.split("*"))
 
 
 def _path_of(url: str) -> str:
     return "/" + url.split("/", 3)[3] if url.count("/") > 2 else "/"
 
 
-class PatternFilter(Filter):
-    """``include=`` and ``exclude=``: on pages."""
-
+class _IncludeExclude(Filter):
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
         self._include = Patterns(include) if include else None
         self._exclude = Patterns(exclude)
+
+    def _reason(self, url: str) -> str | None:
+        if self._include and not self._include.fits(url):
+            return "not-included"
+        return "excluded" if self._exclude.fits(url) else None
+
+
+class PatternFilter(_IncludeExclude):
+    """``include=`` and ``exclude=``: on pages."""
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
@@ -84,13 +106,8 @@ class PatternFilter(Filter):
     def drop_entry(self, entry: Entry) -> str | None:
         return self._reason(entry.loc)
 
-    def _reason(self, url: str) -> str | None:
-        if self._include and not self._include.fits(url):
-            return "not-included"
-        return "excluded" if self._exclude.fits(url) else None
 
-
-class SitemapPatternFilter(PatternFilter):
+class SitemapPatternFilter(_IncludeExclude):
     """``sitemap_include=`` and ``sitemap_exclude=``: on the sitemaps that indexes name."""
 
     @classmethod
@@ -99,9 +116,6 @@ class SitemapPatternFilter(PatternFilter):
         if not (arguments.sitemap_include or arguments.sitemap_exclude):
             raise NotNeeded
         return cls(arguments.sitemap_include, arguments.sitemap_exclude)
-
-    def drop_entry(self, entry: Entry) -> str | None:
-        return None
 
     def drop_sitemap(self, link: Link) -> str | None:
         return self._reason(link.loc)
@@ -143,19 +157,19 @@ class DateFilter(Filter):
 
 def _end(lastmod: Lastmod) -> float:
     """Return the last second a lastmod may mean."""
-    start = datetime.fromtimestamp(lastmod.at, UTC)
     match lastmod.precision:
-        case Precision.YEAR:
-            end = start.replace(year=start.year + 1)
-        case Precision.MONTH:
-            end = start.replace(year=start.year + start.month // 12, month=start.month % 12 + 1)
-        case Precision.DAY:
-            return lastmod.at + 86_399
+        case Precision.SECOND:
+            return lastmod.at
         case Precision.MINUTE:
             return lastmod.at + 59
-        case _:
-            return lastmod.at
-    return end.timestamp() - 1
+        case Precision.DAY:
+            return lastmod.at + 86_399
+    start = datetime.fromtimestamp(lastmod.at, UTC)
+    months = 12 if lastmod.precision == Precision.YEAR else 1
+    years, month = divmod(start.month - 1 + months, 12)
+    if start.year + years > MAXYEAR:
+        return math.inf
+    return start.replace(year=start.year + years, month=month + 1).timestamp() - 1
 
 
 class Filters:
@@ -169,7 +183,11 @@ class Filters:
 
     @classmethod
     def from_crawler(cls, crawler: Any) -> Self:
-        """Build the filters that SITEMAPCRAWL_FILTERS lists and that have something to do, in their order."""
+        """Build the filters that SITEMAPCRAWL_FILTERS lists and that have something to do, in their order.
+
+        Raises:
+            ArgumentError: a listed path leads nowhere.
+        """
         listed = crawler.settings.getdict("SITEMAPCRAWL_FILTERS")
         built = []
         for path in sorted((path for path, order in listed.items() if order is not None), key=listed.get):
@@ -183,9 +201,17 @@ class Filters:
         """Return the entries that no filter drops."""
         return self._keep(entries, self._entry_filters) if self._entry_filters else entries
 
-    def keep_links(self, links: Iterable[Link]) -> Iterable[Link]:
-        """Return the further sitemaps that no filter drops."""
-        return self._keep(links, self._sitemap_filters) if self._sitemap_filters else links
+    def keep_links(self, links: Iterable[Link], *, are_roots: bool = False) -> Iterable[Link]:
+        """Return the sitemaps that no filter drops; ``are_roots``: named by robots.txt, they may be indexes of others.
+
+        A root that is only "not included" is kept until it is known to be no index.
+        """
+        if not self._sitemap_filters:
+            return links
+        return self._keep(
+            links,
+            [_unless_not_included(drop) for drop in self._sitemap_filters] if are_roots else self._sitemap_filters,
+        )
 
     def _keep(self, things: Iterable[_Thing], filters: Sequence[Callable[[_Thing], str | None]]) -> Iterator[_Thing]:
         for thing in things:
@@ -209,6 +235,14 @@ class Filters:
         return dict(samples)
 
 
+def _unless_not_included(drop: Callable[[Link], str | None]) -> Callable[[Link], str | None]:
+    def judge(link: Link) -> str | None:
+        reason = drop(link)
+        return None if reason == "not-included" else reason
+
+    return judge
+
+
 def _overrides(found: Filter, name: str) -> bool:
     return getattr(type(found), name) is not getattr(Filter, name)
 
@@ -217,4 +251,7 @@ def _load(path: Any) -> Any:
     if not isinstance(path, str):
         return path
     module, _, name = path.rpartition(".")
-    return getattr(import_module(module), name)
+    try:
+        return getattr(import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ArgumentError(f"SITEMAPCRAWL_FILTERS lists {path}, which can't be loaded: {error}.") from error

@@ -6,6 +6,8 @@ what the frontier does with a decision.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,6 +16,8 @@ from enum import StrEnum
 #: No host is left alone for longer, whatever it asks for.
 LONGEST_DELAY_SECONDS = 86_400.0
 _JITTER_SHARE = 0.1
+#: Doublings after which any back-off is longer than a day; more would only overflow.
+_MOST_DOUBLINGS = 20
 
 
 class Outcome(StrEnum):
@@ -37,6 +41,8 @@ class Decision:
     delay_seconds: float | None = None  #: before the next attempt
     host_block: bool = False  #: the host is left alone for the delay, not only the request
 
+
+_SECONDS = re.compile(r"\d+", re.ASCII)
 
 _BY_STATUS = {
     304: Outcome.UNCHANGED,
@@ -62,6 +68,7 @@ _BY_ERROR = {
     "connection-failed": (Outcome.RETRY, "connection failed"),
     "tls": (Outcome.RETRY, "TLS failed"),
     "bad-response": (Outcome.RETRY, "not HTTP"),
+    "cancelled": (Outcome.RETRY, "cancelled"),
     "too-big": (Outcome.DEAD, "too big"),
     "too-many-redirects": (Outcome.DEAD, "too many redirects"),
     "unsupported-url": (Outcome.DEAD, "unsupported URL"),
@@ -74,7 +81,8 @@ _BY_ERROR = {
     "item-dropped": (Outcome.DEAD, "dropped by a pipeline"),
 }
 
-#: Names of exception classes (Scrapy, Twisted, asyncio, aiohttp) to error names; nothing needs to be imported.
+#: Names of exception classes (Scrapy, Twisted, OpenSSL, asyncio, aiohttp, httpx) to error names; nothing needs to be
+#: imported. A name that says little by itself has its module before it.
 _BY_CLASS = {
     "TimeoutError": "timeout",
     "TCPTimedOutError": "timeout",
@@ -82,6 +90,8 @@ _BY_CLASS = {
     "ServerTimeoutError": "timeout",
     "DNSLookupError": "dns",
     "CannotResolveHostError": "dns",
+    "UnknownHostError": "dns",
+    "ClientConnectorDNSError": "dns",
     "gaierror": "dns",
     "ConnectionRefusedError": "connection-refused",
     "DownloadConnectionRefusedError": "connection-refused",
@@ -91,19 +101,38 @@ _BY_CLASS = {
     "ConnectionDone": "connection-lost",
     "ConnectionAborted": "connection-lost",
     "ConnectionResetError": "connection-lost",
+    "ConnectionAbortedError": "connection-lost",
+    "BrokenPipeError": "connection-lost",
+    "ServerDisconnectedError": "connection-lost",
+    "ClientPayloadError": "connection-lost",
+    "RemoteProtocolError": "connection-lost",
+    "ReadError": "connection-lost",
     "ResponseNeverReceived": "connection-lost",
     "ResponseFailed": "connection-lost",
     "ResponseDataLossError": "connection-lost",
     "PotentialDataLoss": "connection-lost",
     "ParseError": "bad-response",
+    "BadStatusLine": "bad-response",
     "SSLError": "tls",
+    "OpenSSL.SSL.Error": "tls",
+    "ClientSSLError": "tls",
     "VerificationError": "tls",
-    "DownloadCancelledError": "too-big",
-    "ResponseTooLargeError": "too-big",
+    "CancelledError": "cancelled",
+    "DownloadCancelledError": "cancelled",
     "UnsupportedURLSchemeError": "unsupported-url",
+    "NotSupported": "unsupported-url",
     "IgnoreRequest": "ignored",
     "OSError": "connection-failed",
 }
+
+#: What only the message of an exception tells: class, words in the message, error name.
+_BY_MESSAGE = (
+    ("IgnoreRequest", "max redirections", "too-many-redirects"),
+    ("DownloadCancelledError", "download max size", "too-big"),
+)
+#: Exceptions that say less than what they wrap: Scrapy's one word for many failures, and Twisted's lists of reasons.
+_WRAPPERS = ("DownloadFailedError", "ResponseFailed", "ResponseNeverReceived", "RequestTransmissionFailed")
+_DEEPEST = 5
 
 
 def decide(
@@ -132,7 +161,7 @@ def decide(
         return Decision(outcome, reason)
     if attempt >= max_attempts:
         return Decision(Outcome.DEAD, reason)
-    delay = backoff_seconds * 2 ** (attempt - 1) if retry_after is None else retry_after
+    delay = backoff_seconds * 2 ** min(attempt - 1, _MOST_DOUBLINGS) if retry_after is None else retry_after
     delay = min(delay * (1 + _JITTER_SHARE * jitter), LONGEST_DELAY_SECONDS)
     return Decision(Outcome.RETRY, reason, delay, status in _BLOCKS_HOST)
 
@@ -149,22 +178,44 @@ def _by_error(error: str) -> tuple[Outcome, str]:
 
 
 def classify_exception(error: BaseException) -> str:
-    """Return the name of an error: by its class, else by the nearest base the table knows, else its class name."""
-    if type(error).__name__ == "IgnoreRequest" and "max redirections" in str(error):
-        return "too-many-redirects"
+    """Return the name of an error: by its class, else by the nearest base the table knows, else its class name.
+
+    Where Scrapy or Twisted wrapped another error, the innermost one that the table knows counts.
+    """
+    names = [name for wrapped in _unwrapped(error) if (name := _known_name(wrapped))]
+    return names[-1] if names else type(error).__name__
+
+
+def _unwrapped(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error and, while it is a mere wrapper, the one within."""
+    inner: BaseException | None = error
+    for _ in range(_DEEPEST):
+        if inner is None:
+            return
+        yield inner
+        if type(inner).__name__ not in _WRAPPERS:
+            return
+        reasons = getattr(inner, "reasons", None)
+        inner = getattr(reasons[0], "value", None) if reasons else inner.__cause__
+
+
+def _known_name(error: BaseException) -> str | None:
+    for class_name, words, meaning in _BY_MESSAGE:
+        if type(error).__name__ == class_name and words in str(error):
+            return meaning
     for base in type(error).__mro__:
-        if name := _BY_CLASS.get(base.__name__):
+        if name := _BY_CLASS.get(f"{base.__module__}.{base.__name__}") or _BY_CLASS.get(base.__name__):
             return name
-    return type(error).__name__
+    return None
 
 
 def retry_after(value: str, now: datetime) -> float | None:
     """Return the seconds a Retry-After header asks for, in either of its forms (RFC 9110, 10.2.3); None for none."""
     value = value.strip()
-    if value.isdecimal():
+    if _SECONDS.fullmatch(value):
         return min(float(value), LONGEST_DELAY_SECONDS)
     try:
         when = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return min(max(0.0, (when.replace(tzinfo=when.tzinfo or UTC) - now).total_seconds()), LONGEST_DELAY_SECONDS)

@@ -101,6 +101,6 @@ async def _check_store(settings: BaseSettings, parsed: Arguments) -> None:
 
 def _exit_code(crawler: Crawler) -> int:
     get = crawler.stats.get_value
-    code = _EXIT_CODES.get(get("finish_reason"), 0)
+    code = _EXIT_CODES.get(get("finish_reason", "shutdown"), 0)  # no reason: stopped before it had begun
     ran = issubclass(crawler.spidercls, SitemapSpider) and not crawler.spidercls.sitemap_urls
     return _NOTHING_FOUND if code == 0 and ran and not get(f"{stats.RUN}/read") else code

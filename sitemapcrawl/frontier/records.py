@@ -154,8 +154,8 @@ class Finish:
         fields, counts = _flat(self.fields.items()), _flat(self.counts.items())
         return [
             claim.request, claim.token, run, self.outcome, self.reason, self.reason if self.shown else "",
-            _ms(self.retry_seconds), _ms(self.block_seconds), _ms(self.since_seconds), _ms(max(claim.delay_seconds, self.delay_seconds)),
-            channel,
+            _ms(self.retry_seconds), _ms(self.block_seconds), _ms(self.since_seconds),
+            _ms(max(claim.delay_seconds, self.delay_seconds)), channel,
             len(fields), *fields, len(counts), *counts,
         ]  # fmt: skip
 

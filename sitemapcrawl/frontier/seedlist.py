@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable, Sequence
 
 from sitemapcrawl.frontier import Frontier
-from sitemapcrawl.frontier.records import Offer
+from sitemapcrawl.frontier.records import Offer, Offered
+
+logger = logging.getLogger(__name__)
 
 _LINES_AT_A_TIME = 100
 _LOOK_SECONDS = 1.0
@@ -48,7 +51,10 @@ class SeedList:
         self.taken_at = time.monotonic()
         await self._frontier.join_run(self._frontier.run.recipe)  # the run may have ended while nothing was to do
         offers = [offer for _, line in lines for offer in self._offers_of(seed_line(line))]
-        await asyncio.shield(self._frontier.offer(offers))
+        answers = await asyncio.shield(self._frontier.offer(offers))
+        for offer, answer in zip(offers, answers, strict=True):
+            if answer == Offered.NEW:
+                logger.debug("Scheduled: %s", offer.url)
         await self._frontier.seeds_done(self._key, [member for member, _ in lines])
         return True
 

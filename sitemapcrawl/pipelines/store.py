@@ -84,7 +84,6 @@ class StorePipeline:
         self._count(stats.ROBOTS_READ)
         if claim.host_record.get("discover") == self._frontier.run.id:
             named = offers.of_robots(claim, robots, time.time())
-            named = await self._grant_sitemaps(named, fields)
             found = len(await self._offer(named))
             if not (named or fields["dropped"]):
                 await self._offer_first(offers.of_next_path(claim, self._paths, time.time()))
@@ -248,8 +247,13 @@ class StorePipeline:
         return granted
 
     async def _grant_urls(self, claim: Claim, fields: ItemAdapter) -> None:
-        """Cut the rows to what ``max_per_host`` and ``max_urls`` leave, the best ones kept."""
+        """Cut the rows to what ``max_sitemaps``, ``max_per_host`` and ``max_urls`` leave, the best ones kept."""
         arguments = self._crawler.spider.arguments  # type: ignore[union-attr]
+        is_root = claim.record.get("found_by") in (FoundBy.ROBOTS, FoundBy.PATH)  # indexes' children were asked before
+        most = arguments.max_sitemaps if is_root and fields["rows"] else 0
+        if most and not await self._frontier.grant("sitemaps", claim.url, 1, most):
+            _drop(fields, "max_sitemaps", [claim.url])
+            fields["rows"] = {}
         rows: dict[str, Sequence[Row]] = fields["rows"]
         for name, most in (("max_per_host", arguments.max_per_host), ("max_urls", arguments.max_urls)):
             if not most:

@@ -19,15 +19,18 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
+from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.spiders import SitemapSpider as ScrapySitemapSpider
+from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure as TwistedFailure
 from xxhash import xxh3_128_hexdigest
 
 from sitemapcrawl import arguments, offers, outcomes, resolver, robots, seeds, urls
+from sitemapcrawl import settings as project
 from sitemapcrawl.entries import Entry, Link
 from sitemapcrawl.filters import Filters
-from sitemapcrawl.frontier.records import Claim, Kind, Offer
+from sitemapcrawl.frontier.records import Claim, FoundBy, Kind, Offer
 from sitemapcrawl.items import Failure, RobotsRead, SitemapRead
 from sitemapcrawl.scope import CrossSubmit, Scope
 from sitemapcrawl.seeds import SourceKind
@@ -51,6 +54,14 @@ class SitemapSpider(ScrapySitemapSpider):
     name = "sitemap"
     #: Names of spider arguments of a subclass, beside those of ``arguments``.
     extra_arguments: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Apply ``custom_settings``; the project's own components stay beside those a spider lists."""
+        super().update_settings(settings)
+        for name in ("SPIDER_MIDDLEWARES", "DOWNLOADER_MIDDLEWARES", "ITEM_PIPELINES", "EXTENSIONS"):
+            for path, order in getattr(project, name).items():
+                settings.setdefault_in_component_priority_dict(name, load_object(path), order)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
@@ -148,7 +159,8 @@ class SitemapSpider(ScrapySitemapSpider):
 
     async def parse_robots(self, response: Response, claim: Claim) -> AsyncIterator[Any]:
         found = robots.parse(response.body, response.url)
-        kept = [link.loc for link in self.filters.keep_links([Link(url) for url in found.sitemaps])]
+        links = self.filters.keep_links([Link(url) for url in found.sitemaps], are_roots=True)
+        kept = [link.loc for link in links]
         yield RobotsRead(
             claim, response.url, response.status, replace(found, sitemaps=kept), response.body,
             cached="cached" in response.flags, answered_at=_answered_at(response.request),
@@ -204,7 +216,7 @@ class SitemapSpider(ScrapySitemapSpider):
             dropped: Counter[str] = Counter()
             entries = self._select(entries, dropped)
             filters = self.filters
-            kept = list(filters.keep_entries(entries))
+            kept = [] if self._is_left_out(claim, entries) else list(filters.keep_entries(entries))
             item.links = list(filters.keep_links(self._follow_only(links, dropped)))
             scope = Scope(self._cross_submit, claim.site)
             item.rows = dict(scope.by_host(kept))
@@ -215,6 +227,11 @@ class SitemapSpider(ScrapySitemapSpider):
                 item.samples["other-site"] = [f"{host} ({n})" for host, n in scope.foreign.most_common(_SAMPLES)]
             item.dropped = dict(dropped)
         return item
+
+    def _is_left_out(self, claim: Claim, entries: list[Entry]) -> bool:
+        """Tell whether a file that robots.txt named, or nobody, lists pages but is not among the sitemaps to read."""
+        is_root = claim.record.get("found_by") in (FoundBy.ROBOTS, FoundBy.PATH)
+        return is_root and bool(entries) and not list(self.filters.keep_links([Link(claim.url)]))
 
     async def _collect(self, reading: Reading) -> tuple[list[Entry], list[Link]]:
         entries: list[Entry] = []
