@@ -24,6 +24,7 @@ logger = logging.getLogger(__name__)
 #: The longest sleep of an idle worker, so that a lost wake-up is never missed for long.
 _IDLE_SECONDS = 1.0
 _CANCEL_SECONDS = 0.2
+_LAST_CALL_SECONDS = 5.0
 _NEVER = float("inf")
 
 
@@ -83,7 +84,10 @@ class Worker:
     async def stop(self) -> None:
         """Give back what is held, leave the fleet, end the background tasks."""
         self.draining = True
-        pending = set(self._tasks)
+        self._changed.set()
+        work, *others = self._tasks
+        await asyncio.wait((work,), timeout=_LAST_CALL_SECONDS)  # a claim cut short would be nobody's until it runs out
+        pending = {work, *others}
         while pending:  # once is not enough: a client that is connecting may swallow the cancellation
             for task in pending:
                 task.cancel()
