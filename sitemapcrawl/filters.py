@@ -169,7 +169,7 @@ def _end(lastmod: Lastmod) -> float:
     years, month = divmod(start.month - 1 + months, 12)
     if start.year + years > MAXYEAR:
         return math.inf
-    return start.replace(year=start.year + years, month=month + 1).timestamp() - 1
+    return start.replace(year=start.year + years, month=month + 1, day=1).timestamp() - 1
 
 
 class Filters:

@@ -47,6 +47,7 @@ DOWNLOADER_MIDDLEWARES = {
 
 ITEM_PIPELINES = {
     "sitemapcrawl.pipelines.ranking.RankingPipeline": 300,
+    "sitemapcrawl.pipelines.limits.LimitsPipeline": 400,  # keeps the best, so after the ranking
     "sitemapcrawl.pipelines.store.StorePipeline": 900,  # last: what it finishes is done
 }
 

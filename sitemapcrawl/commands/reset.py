@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 from sitemapcrawl.commands._store import with_frontier
 from sitemapcrawl.commands.urls import is_of_site
 from sitemapcrawl.frontier import Frontier, listing
+from sitemapcrawl.frontier.forgetting import forget_all, forget_host
 
 
 class Command(ScrapyCommand):
@@ -40,8 +41,8 @@ async def _reset(frontier: Frontier, site: str | None) -> int:
     hosts = [host for host in await listing.hosts(frontier) if is_of_site(host, site)]
     if site:
         for host in hosts:
-            await frontier.forget_host(host)
+            await forget_host(frontier, host)
     else:
-        await frontier.forget_all()
+        await forget_all(frontier)
     sys.stderr.write(f"Forgot {len(hosts):,} hosts of the crawl {frontier.keys.crawl}.\n")
     return 0

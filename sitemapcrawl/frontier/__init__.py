@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import uuid
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -264,41 +263,6 @@ class Frontier:
     async def seeds_done(self, key: str, members: Sequence[bytes]) -> None:
         """Remove seed lines whose seeds are offered."""
         await self.store.script("take_seeds", (key, f"{{{key}}}:taken"), ("done", *members))
-
-    # Forgetting
-
-    async def forget_all(self) -> None:
-        """Delete all keys of the crawl."""
-        crawl = re.sub(r"([][*?\\^-])", r"\\\1", self.keys.crawl)  # as a pattern that matches itself alone
-        await self._delete(f"{{{crawl}}}:*")
-        await self._delete(f"{{{crawl}:*}}:*")
-
-    async def forget_host(self, host: str) -> None:
-        """Delete what is known of one host: its record, requests, sitemaps, rows and fingerprints."""
-        tag, command = self._tag(host), self.store.command
-        await command("ZREM", f"{tag}:turn", host)
-        await command("SREM", f"{tag}:hosts", host)
-        for name in ("due", "low"):
-            await self._remove_of_host(f"{tag}:{name}", host)
-        for url in await command("SMEMBERS", f"{tag}:sitemaps:{host}"):
-            await command("UNLINK", f"{tag}:sitemap:{url.decode()}")
-        for url in await command("SMEMBERS", f"{tag}:files:{host}"):
-            await command("UNLINK", *(f"{tag}:{name}:{host}:{url.decode()}" for name in ("file", "rows", "new")))
-        for bucket in range(int(await command("HGET", f"{tag}:host:{host}", "seen_buckets") or 0)):
-            await command("UNLINK", f"{tag}:seen:{host}:{bucket}")
-        await command(
-            "UNLINK", *(f"{tag}:{name}:{host}" for name in ("host", "control", "sitemaps", "files", "ranked"))
-        )
-
-    async def _remove_of_host(self, key: str, host: str) -> None:
-        for member in await self.store.command("ZRANGE", key, 0, -1):
-            if member.startswith(host.encode() + b" "):
-                await self.store.command("ZREM", key, member)
-
-    async def _delete(self, pattern: str) -> None:
-        keys = [key async for key in self.store.client.scan_iter(match=pattern, count=1000)]
-        for part in _parts(keys, 500):
-            await self.store.command("UNLINK", *part)
 
     def _tag(self, host: str) -> str:
         return self.keys.tag(self.keys.partition(host))

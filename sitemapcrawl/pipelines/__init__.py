@@ -1,1 +1,1 @@
-"""The project's pipelines, in the order in which an item passes them: ranking, storing."""
+"""The project's pipelines, in the order in which an item passes them: ranking, limits, storing."""

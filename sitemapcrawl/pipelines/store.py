@@ -10,7 +10,6 @@ import logging
 import random
 import time
 import zlib
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Self
@@ -25,6 +24,7 @@ from sitemapcrawl.frontier.catalogue import Row
 from sitemapcrawl.frontier.listing import rows_of
 from sitemapcrawl.frontier.records import Claim, Finish, FoundBy, Kind, Offer, Offered
 from sitemapcrawl.outcomes import Outcome
+from sitemapcrawl.pipelines.limits import drop
 from sitemapcrawl.scheduler import scheduler_of
 
 logger = logging.getLogger(__name__)
@@ -120,11 +120,10 @@ class StorePipeline:
         children, refused = offers.of_links(claim, fields["links"], self._deepest, time.time())
         children = await self._grant_sitemaps(children, fields)
         for url, reason in refused:
-            _drop(fields, reason, [url])
+            drop(fields, reason, [url])
         await self._offer(children)
         if fields["unchanged"]:
             return await self._unchanged(claim, fields)
-        await self._grant_urls(claim, fields)
         return await self._commit(claim, fields, verdict)
 
     async def _commit(self, claim: Claim, fields: ItemAdapter, verdict: str) -> bool:
@@ -243,27 +242,8 @@ class StorePipeline:
         if not most or not children:
             return children
         granted = [offer for offer in children if await self._frontier.grant("sitemaps", offer.url, 1, most)]
-        _drop(fields, "max_sitemaps", [offer.url for offer in children if offer not in granted])
+        drop(fields, "max_sitemaps", [offer.url for offer in children if offer not in granted])
         return granted
-
-    async def _grant_urls(self, claim: Claim, fields: ItemAdapter) -> None:
-        """Cut the rows to what ``max_sitemaps``, ``max_per_host`` and ``max_urls`` leave, the best ones kept."""
-        arguments = self._crawler.spider.arguments  # type: ignore[union-attr]
-        is_root = claim.record.get("found_by") in (FoundBy.ROBOTS, FoundBy.PATH)  # indexes' children were asked before
-        most = arguments.max_sitemaps if is_root and fields["rows"] else 0
-        if most and not await self._frontier.grant("sitemaps", claim.url, 1, most):
-            _drop(fields, "max_sitemaps", [claim.url])
-            fields["rows"] = {}
-        rows: dict[str, Sequence[Row]] = fields["rows"]
-        for name, most in (("max_per_host", arguments.max_per_host), ("max_urls", arguments.max_urls)):
-            if not most:
-                continue
-            for host in sorted(rows):
-                limit = f"{name}:{host}" if name == "max_per_host" else name
-                granted = await self._frontier.grant(limit, f"{host} {claim.url}", len(rows[host]), most)
-                _drop(fields, name, [row.loc for row in rows[host][granted:]])
-                rows[host] = rows[host][:granted]
-        fields["rows"] = {host: kept for host, kept in rows.items() if kept}
 
     # Small things
 
@@ -284,16 +264,6 @@ class StorePipeline:
 
 def _since(fields: ItemAdapter) -> float:
     return max(0.0, time.monotonic() - float(fields["answered_at"]))
-
-
-def _drop(fields: ItemAdapter, reason: str, urls: list[str]) -> None:
-    if urls:
-        counts = Counter(fields["dropped"])
-        counts[reason] += len(urls)
-        fields["dropped"] = dict(counts)
-        fields["samples"] = {reason: urls[:3], **fields["samples"]}
-        if reason.startswith("max_") and counts[reason] == len(urls):
-            logger.warning("The limit %s is reached: %d URLs of this file are left out", reason, len(urls))
 
 
 def _pack_links(links: Sequence[Link]) -> bytes:

@@ -57,20 +57,20 @@ def paths(host):
 
 
 def test_the_simplest_example_lists_all_urls_of_its_sitemap(shop, runspider):
-    crawl = runspider(f'''{IMPORT}
+    crawl = runspider(f"""{IMPORT}
 class MySpider(SitemapSpider):
     name = "simplest"
     sitemap_urls = ["{shop.url}/sitemap_shops.xml"]
 
     def parse(self, response):
         pass
-''')
+""")
 
     assert ["/category/2", "/misc/3", "/product/1"] == listed(crawl)
 
 
 def test_sitemap_rules_choose_urls(shop, runspider):
-    crawl = runspider(f'''{IMPORT}
+    crawl = runspider(f"""{IMPORT}
 class MySpider(SitemapSpider):
     name = "rules"
     sitemap_urls = ["{shop.url}/sitemap_index.xml"]
@@ -81,14 +81,14 @@ class MySpider(SitemapSpider):
 
     def parse_category(self, response):
         pass
-''')
+""")
 
     assert ["/category/2", "/product/1", "/product/4"] == listed(crawl)
     assert "2 sitemap_rules" in crawl.stderr
 
 
 def test_robots_txt_in_sitemap_urls_is_asked_for_sitemaps_and_sitemap_follow_chooses_them(shop, runspider):
-    crawl = runspider(f'''{IMPORT}
+    crawl = runspider(f"""{IMPORT}
 class MySpider(SitemapSpider):
     name = "follow"
     sitemap_urls = ["{shop.url}/robots.txt"]
@@ -97,14 +97,14 @@ class MySpider(SitemapSpider):
 
     def parse_shop(self, response):
         pass
-''')
+""")
 
     assert ["/product/1"] == listed(crawl)
     assert ["/robots.txt", "/sitemap_index.xml", "/sitemap_shops.xml"] == paths(shop)
 
 
 def test_start_may_be_overridden_to_add_requests_with_callbacks_of_ones_own(shop, runspider):
-    crawl = runspider(f'''from scrapy import Request
+    crawl = runspider(f"""from scrapy import Request
 {IMPORT}
 class MySpider(SitemapSpider):
     name = "combined"
@@ -127,7 +127,7 @@ class MySpider(SitemapSpider):
 
     def parse_more(self, response):
         yield {{"url": response.url + "#more", "title": response.css("title::text").get()}}
-''')
+""")
 
     assert ["/about", "/product/1", "/product/1#more", "/product/4"] == listed(crawl)
     assert ["/about", "/product/1"] == sorted(row["title"] for row in rows(crawl) if "title" in row)
@@ -142,7 +142,7 @@ def test_sitemap_filter_gets_entries_as_dicts_of_urlsets_and_of_indexes(shop, ru
         "/dated.xml", [{"loc": f"/{year}", "lastmod": f"{year}-10-01T18:23:17+00:00"} for year in (2004, 2005)]
     )
 
-    crawl = runspider(f'''from datetime import datetime
+    crawl = runspider(f"""from datetime import datetime
 {IMPORT}
 class FilteredSitemapSpider(SitemapSpider):
     name = "filtered_sitemap_spider"
@@ -154,7 +154,7 @@ class FilteredSitemapSpider(SitemapSpider):
             date_time = datetime.strptime(entry["lastmod"][:10], "%Y-%m-%d")
             if date_time.year >= 2005:
                 yield entry
-''')
+""")
 
     assert ["/2005"] == listed(crawl)
     assert "/sitemap_other.xml" not in paths(shop)
@@ -166,7 +166,7 @@ class FilteredSitemapSpider(SitemapSpider):
 
 def test_custom_settings_arguments_and_stats_of_a_subclass_work(shop, runspider):
     crawl = runspider(
-        f'''{IMPORT}
+        f"""{IMPORT}
 class MySpider(SitemapSpider):
     name = "custom"
     extra_arguments = ("section",)
@@ -178,7 +178,7 @@ class MySpider(SitemapSpider):
 
     def closed(self, reason):
         self.logger.info("read %d, %s", self.crawler.stats.get_value("sitemapcrawl/run/read"), reason)
-''',
+""",
         "-a",
         "section=sitemap_other",
     )
@@ -232,7 +232,7 @@ def test_a_proxy_on_a_private_address_gets_robots_txt_and_sitemap_requests(web, 
 
 
 def test_items_of_every_kind_from_an_overridden_callback_reach_pipelines_and_feeds(shop, runspider):
-    crawl = runspider(f'''from dataclasses import dataclass
+    crawl = runspider(f"""from dataclasses import dataclass
 import attrs
 import scrapy
 from itemadapter import ItemAdapter
@@ -274,7 +274,7 @@ class MySpider(SitemapSpider):
         yield Data(response.url)
         yield Attrs(response.url)
         yield Item(url=response.url, kind="Item")
-''')
+""")
 
     kinds = sorted(row["kind"] for row in rows(crawl) if "kind" in row)
     assert ["Item!", "attrs!", "dataclass!", "dict!"] == kinds
@@ -286,7 +286,7 @@ def test_pipelines_and_middlewares_in_custom_settings_come_beside_the_projects_o
     (tmp_path / "blacklist.txt").write_text("/misc/*\n")
 
     crawl = runspider(
-        f'''{IMPORT}
+        f"""{IMPORT}
 class Count:
     def process_item(self, item):
         return item
@@ -304,7 +304,7 @@ class MySpider(SitemapSpider):
         "SPIDER_MIDDLEWARES": {{}},
         "EXTENSIONS": {{}},
     }}
-''',
+""",
         SITEMAPCRAWL_BLACKLIST_FILE=tmp_path / "blacklist.txt",
     )
 
@@ -324,7 +324,7 @@ def test_an_exception_in_a_callback_or_pipeline_costs_its_own_file_alone_and_is_
     shop.index("/all.xml", ["/raises.xml", "/drops.xml", "/fails.xml", "/fails_late.xml", "/sitemap_other.xml"])
 
     crawl = runspider(
-        f'''from itemadapter import ItemAdapter
+        f"""from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem
 {IMPORT}
 class Fragile:
@@ -352,7 +352,7 @@ class MySpider(SitemapSpider):
             yield item
         if "late" in response.url:
             raise KeyError("a mistake behind the item")
-''',
+""",
         SITEMAPCRAWL_MAX_ATTEMPTS=2,
     )
 
@@ -365,7 +365,7 @@ class MySpider(SitemapSpider):
 
 def test_an_exception_in_ones_own_request_does_not_end_the_run(shop, runspider):
     shop.add("/broken", Page("<html></html>"))
-    crawl = runspider(f'''from scrapy import Request
+    crawl = runspider(f"""from scrapy import Request
 {IMPORT}
 class MySpider(SitemapSpider):
     name = "broken"
@@ -378,7 +378,7 @@ class MySpider(SitemapSpider):
 
     def parse_broken(self, response):
         raise RuntimeError("my mistake")
-''')
+""")
 
     assert 5 == len(listed(crawl))
     assert "RuntimeError: my mistake" in crawl.stderr

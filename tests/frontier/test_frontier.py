@@ -9,6 +9,7 @@ from sitemapcrawl.entries import Lastmod, Precision
 from sitemapcrawl.exceptions import RunConflict
 from sitemapcrawl.frontier import listing
 from sitemapcrawl.frontier.catalogue import Row
+from sitemapcrawl.frontier.forgetting import forget_all, forget_host
 from sitemapcrawl.frontier.records import Finish, FoundBy, Kind, Offer, Offered
 
 HOST = "www.example.com"
@@ -377,7 +378,7 @@ async def test_a_forgotten_host_leaves_the_others_as_they_are(settings):
             await frontier.commit(await claim_one(frontier, host), {host: rows(3, host)}, "h", "r", Finish("ok"))
             await frontier.top_up(host, f"https://{host}/s.xml")
 
-        await frontier.forget_host(HOST)
+        await forget_host(frontier, HOST)
 
         keys = [key.decode() async for key in frontier.store.client.scan_iter()]
         assert [HOST + ":8080"] == await listing.hosts(frontier)
@@ -391,7 +392,7 @@ async def test_a_forgotten_crawl_leaves_other_crawls_as_they_are(settings):
         await mine.offer([sitemap()])
         await other.offer([sitemap()])
 
-        await mine.forget_all()
+        await forget_all(mine)
 
         assert [] == await listing.hosts(mine)
         assert [HOST] == await listing.hosts(other)
