@@ -57,29 +57,32 @@ class Patterns:
 
     def __init__(self, patterns: Sequence[str]) -> None:
         globs = [pattern for pattern in patterns if not pattern.startswith("re:")]
-        of_urls = [expression_of(glob) for glob in globs if _WHOLE_URL.match(glob)]
-        of_paths = [
-            expression_of(glob if glob.startswith(("/", "*")) else f"/{glob}")
-            for glob in globs
-            if not _WHOLE_URL.match(glob)
-        ]
-        self._path = re.compile("|".join(of_paths)) if of_paths else None
-        self._url = [re.compile(rf"(?:{'|'.join(of_urls)})\Z")] if of_urls else []
+        self._globs = re.compile(_one_expression(globs)) if globs else None
         self._anywhere = [re.compile(pattern[3:]) for pattern in patterns if pattern.startswith("re:")]
 
     def fits(self, url: str) -> bool:
-        if self._path and self._path.fullmatch(_path_of(url)):
+        """Tell whether a repaired URL fits one of the patterns."""
+        if self._globs and self._globs.match(url):
             return True
-        return any(e.match(url) for e in self._url) or any(e.search(url) for e in self._anywhere)
+        return any(expression.search(url) for expression in self._anywhere)
+
+
+def _one_expression(globs: Sequence[str]) -> str:
+    """Return all globs as one expression on whole URLs: no URL needs to be cut at its path."""
+    of_urls = [expression_of(glob) for glob in globs if _WHOLE_URL.match(glob)]
+    of_paths = [
+        expression_of(glob if glob.startswith(("/", "*")) else f"/{glob}")
+        for glob in globs
+        if not _WHOLE_URL.match(glob)
+    ]
+    if of_paths:
+        of_urls.append(f"https?://[^/]*(?=/)(?:{'|'.join(of_paths)})")
+    return rf"(?:{'|'.join(of_urls)})\Z"
 
 
 def expression_of(glob: str) -> str:
     """Return a glob as a regular expression: ``*`` stands for anything; letters that URLs encode are encoded."""
     return ".*".join(re.escape(quote(part, safe=string.punctuation)) for part in glob.split("*"))
-
-
-def _path_of(url: str) -> str:
-    return "/" + url.split("/", 3)[3] if url.count("/") > 2 else "/"
 
 
 class _IncludeExclude(Filter):
@@ -88,9 +91,9 @@ class _IncludeExclude(Filter):
         self._exclude = Patterns(exclude)
 
     def _reason(self, url: str) -> str | None:
-        if self._include and not self._include.fits(url):
-            return "not-included"
-        return "excluded" if self._exclude.fits(url) else None
+        if self._exclude.fits(url):  # first: a root that is excluded is never read, see ``Filters.keep_links``
+            return "excluded"
+        return "not-included" if self._include and not self._include.fits(url) else None
 
 
 class PatternFilter(_IncludeExclude):

@@ -50,12 +50,13 @@ def lastmod(text):
         ("/blog", ("/blog",), ("/blog/", "/blog?a", "/blogs")),
         ("*.pdf", ("/a.pdf", "/a/b.pdf"), ("/a.pdf?b", "/apdf")),
         ("*/print/*", ("/print/", "/a/print/b"), ("/print",)),
+        ("*com/a", ("/com/a", "/b.com/a"), ("/a",)),
         ("about", ("/about",), ("/a/about", "/about/")),
         ("blog/*", ("/blog/a",), ("/a/blog/b",)),
         ("/a?b=*", ("/a?b=", "/a?b=c&d=/e"), ("/ab=", "/a")),
         ("/(a)+[b]", ("/(a)+[b]",), ("/aab",)),
-        ("/", ("/", ""), ("/a",)),
-        ("*", ("", "/", "/a?b"), ()),
+        ("/", ("/",), ("/a", "/?a")),
+        ("*", ("/", "/a?b"), ()),
         ("/größe/*", ("/gr%C3%B6%C3%9Fe/1",), ("/gr/1",)),
         ("/50%25", ("/50%25",), ("/50%",)),
         ("https://e.com/a/*", ("/a/b",), ("/b", "/?https://e.com/a/")),
@@ -87,7 +88,7 @@ def test_a_path_without_a_star_fits_itself_alone(path):
         (("/a/*", "/b"), (), "/b", None),
         (("/a/*", "re:c$"), (), "/c", None),
         (("/a/*",), ("*.pdf",), "/a/b.pdf", "excluded"),
-        (("/a/*",), ("*.pdf",), "/b.pdf", "not-included"),
+        (("/a/*",), ("*.pdf",), "/b.pdf", "excluded"),
         ((), ("*.pdf",), "/a", None),
         ((), ("*.pdf", "re:private"), "/private", "excluded"),
     ],
@@ -251,6 +252,15 @@ def test_links_are_counted_likewise():
 
     assert [Link(f"{HOST}/c")] == list(filters.keep_links([Link(f"{HOST}/a"), Link(f"{HOST}/c")]))
     assert Counter(first=1) == filters.dropped
+
+
+def test_a_sitemap_that_robots_txt_names_is_dropped_when_excluded_but_not_when_merely_not_included():
+    filters = Filters([SitemapPatternFilter(("/a*",), ("*old*",))])
+    links = [Link(f"{HOST}/{name}") for name in ("a", "index", "old")]
+
+    assert links[:2] == list(filters.keep_links(links, are_roots=True))
+    assert links[:1] == list(filters.keep_links(links))
+    assert Counter({"excluded": 2, "not-included": 1}) == filters.dropped
 
 
 def test_what_was_taken_is_not_told_again():

