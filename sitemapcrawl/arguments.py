@@ -24,7 +24,7 @@ HELP = {
     "sitemap_exclude": "leave out sitemaps that fit one of these",
     "since": "keep only URLs with a lastmod at or after this: 2026-01-31, 2026-01-31T12:00Z, 7d, 24h",
     "until": "keep only URLs with a lastmod at or before this",
-    "undated": "keep (default) or drop URLs without lastmod, under since or until",
+    "undated": "keep (default) or drop URLs without lastmod",
     "max_urls": "store so many URLs in the run at most; 0 for all",
     "max_per_host": "store so many URLs of each host at most; 0 for all",
     "max_sitemaps": "keep the pages of so many sitemaps at most, those that seeds name aside; 0 for all",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
+import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -14,12 +15,14 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.misc import load_object
 
 from sitemapcrawl import arguments, stats
 from sitemapcrawl.arguments import Arguments
 from sitemapcrawl.exceptions import ArgumentError, RunConflict, StoreUnreachable
 from sitemapcrawl.frontier import Frontier
 from sitemapcrawl.frontier.policy import Policy
+from sitemapcrawl.scope import CrossSubmit
 from sitemapcrawl.spiders import SitemapSpider
 from sitemapcrawl.store import connect
 
@@ -87,8 +90,24 @@ def _check(spidercls: type[SitemapSpider], settings: BaseSettings, raw: dict[str
     parsed = arguments.parse(raw, datetime.now(UTC), spidercls.extra_arguments)
     settings = settings.copy()
     spidercls.update_settings(settings)
+    _check_settings(settings)
     with ThreadPoolExecutor(1) as pool:  # the crawl's own event loop is not touched
         pool.submit(asyncio.run, _check_store(settings, parsed)).result()
+
+
+def _check_settings(settings: BaseSettings) -> None:
+    """Refuse settings whose values can't be used; names what to write instead."""
+    policy = settings["SITEMAPCRAWL_CROSS_SUBMIT"]
+    if policy not in set(CrossSubmit):
+        raise ArgumentError(f"SITEMAPCRAWL_CROSS_SUBMIT={policy} is not possible: write {', '.join(CrossSubmit)}.")
+    blacklist = settings["SITEMAPCRAWL_BLACKLIST_FILE"]
+    if blacklist and not os.access(blacklist, os.R_OK):
+        raise ArgumentError(f"SITEMAPCRAWL_BLACKLIST_FILE={blacklist} can't be read.")
+    for path in settings.getdict("SITEMAPCRAWL_FILTERS"):
+        try:
+            load_object(path)
+        except (ImportError, NameError, ValueError) as error:
+            raise ArgumentError(f"SITEMAPCRAWL_FILTERS names {path}, which can't be loaded: {error}.") from None
 
 
 async def _check_store(settings: BaseSettings, parsed: Arguments) -> None:
