@@ -84,6 +84,10 @@ def parse(raw: Mapping[str, Any], now: datetime, known_extra: Collection[str] = 
         ArgumentError: a name is unknown or a value can't be read; one sentence that says what to write.
     """
     given = {name: _spelt(value) for name, value in raw.items() if not name.startswith("_") and name not in known_extra}
+    if given.get("seeds") == "":
+        raise ArgumentError(
+            "seeds= is empty: name a file, an address or a site, or leave it out to wait for pushed seeds."
+        )
     for name in given:
         if name not in HELP:
             raise ArgumentError(_unknown(name, (*HELP, *known_extra)))

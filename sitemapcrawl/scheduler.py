@@ -92,6 +92,8 @@ class FrontierScheduler(BaseScheduler):
         self.worker.stays = spider.stays
         self.worker.idle_seconds = settings.getfloat("MAX_IDLE_TIME_BEFORE_CLOSE")
         self.worker.start()
+        if spider.stays:
+            logger.info("Waiting for seed lines in the Redis key %s (Ctrl-C ends)", spider.start_urls_key)
 
     def close(self, reason: str) -> Deferred[None]:
         return deferred_from_coro(self._close(reason))
@@ -100,6 +102,8 @@ class FrontierScheduler(BaseScheduler):
         for task in self._tasks:
             task.cancel()
         await self.worker.stop()
+        if reason == "no_valid_seed" and not self.frontier.run.resumed:
+            await self.frontier.end_run()
         self.figures = await summarise(self.frontier)
         for name, value in self.figures.counts.items():
             self._crawler.stats.set_value(f"{stats.RUN}/{name}", value)

@@ -106,7 +106,7 @@ def describe(argument: str, exists: Callable[[str], bool]) -> Source:
     text = argument.strip()
     if text == "-":
         return Source(SourceKind.STDIN, "")
-    path = os.path.expanduser(text)  # noqa: PTH111  a path is returned as it was written
+    path = os.path.expanduser(text) if text.startswith("~/") else text  # noqa: PTH111  a path stays as it was written
     if _is_there(path, exists):
         return Source(SourceKind.FILE, path)
     if re.fullmatch(r"redis:(?!//)\S+", text):

@@ -56,7 +56,10 @@ EXTENSIONS = {
     "sitemapcrawl.extensions.feeds.RowFeedExporter": 0,  # one line a URL instead of one a file
     "sitemapcrawl.extensions.summary.Summary": 500,
 }
-FEED_EXPORTERS = {"txt": "sitemapcrawl.extensions.feeds.TextItemExporter"}
+FEED_EXPORTERS = {
+    "txt": "sitemapcrawl.extensions.feeds.TextItemExporter",
+    "xml": "sitemapcrawl.extensions.feeds.XmlRowExporter",
+}
 FEED_EXPORT_ENCODING = "utf-8"
 
 LOG_LEVEL = "INFO"  # default DEBUG

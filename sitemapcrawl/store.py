@@ -22,7 +22,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.project import data_path, inside_project
 from scrapy_redis import connection, defaults
 
-from sitemapcrawl.exceptions import StoreUnreachable
+from sitemapcrawl.exceptions import ArgumentError, StoreUnreachable
 from sitemapcrawl.keeper import Hold
 
 logger = logging.getLogger(__name__)
@@ -100,6 +100,7 @@ async def connect(settings: BaseSettings) -> Store:
     """Connect as scrapy-redis's settings say, or to the embedded store where they say nothing.
 
     Raises:
+        ArgumentError: REDIS_URL is no address.
         StoreUnreachable: nobody answers, or nothing is configured outside a project; one sentence.
     """
     parameters, hold = _parameters(settings), None
@@ -110,9 +111,12 @@ async def connect(settings: BaseSettings) -> Store:
     try:
         client = connection.get_redis(**parameters)
         await client.ping()
-    except (errors.RedisError, OSError, ValueError) as error:
+    except ValueError as error:
+        raise ArgumentError(f"REDIS_URL={_without_password(parameters.get('url'))}: {error}") from None
+    except (errors.RedisError, OSError) as error:
         where = parameters.get("url") or parameters.get("host") or parameters.get("unix_socket_path")
-        raise StoreUnreachable(f"No Redis answers at {_without_password(where)}: {error}. Check REDIS_URL.") from None
+        reason = str(error).rstrip(".")
+        raise StoreUnreachable(f"No Redis answers at {_without_password(where)}: {reason}. Check REDIS_URL.") from None
     return Store(client, hold)
 
 

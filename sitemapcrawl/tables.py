@@ -27,7 +27,7 @@ class Format(StrEnum):
 
 #: Rows whose widths decide a table's columns; later rows may be wider.
 _MEASURED_ROWS = 200
-_NARROWEST = 10
+_NARROWEST = 12
 
 
 class Writer:
@@ -88,11 +88,11 @@ class Writer:
 
 
 def _fitted(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths that fit the room: the widest column gives way, one character after the other."""
-    fitted = list(widths)
-    while sum(fitted) + 2 * (len(fitted) - 1) > room and max(fitted) > _NARROWEST:
-        fitted[fitted.index(max(fitted))] -= 1
-    return fitted
+    """Return widths that fit the room: the widest of the later columns gives way first, then the first column."""
+    first, *others = widths
+    while first + sum(others) + 2 * len(others) > room and max(others, default=0) > _NARROWEST:
+        others[others.index(max(others))] -= 1
+    return [max(_NARROWEST, min(first, room - sum(others) - 2 * len(others))), *others]
 
 
 def _print(line: str, end: str = "\n") -> None:

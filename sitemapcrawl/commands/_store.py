@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from scrapy.commands import ScrapyCommand
 
-from sitemapcrawl.exceptions import StoreUnreachable
+from sitemapcrawl.exceptions import ArgumentError, StoreUnreachable
 from sitemapcrawl.frontier import Frontier
 from sitemapcrawl.frontier.policy import Policy
 from sitemapcrawl.store import connect
@@ -30,6 +30,9 @@ def with_frontier(command: ScrapyCommand, work: Callable[[Frontier], Awaitable[i
 
     try:
         command.exitcode = asyncio.run(run())
+    except ArgumentError as error:
+        sys.stderr.write(f"{error}\n")
+        command.exitcode = 2
     except StoreUnreachable as error:
         sys.stderr.write(f"{error}\n")
         command.exitcode = UNREACHABLE

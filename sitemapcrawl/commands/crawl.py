@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import difflib
 import gc
+import math
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +20,7 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.misc import load_object
 
 from sitemapcrawl import arguments, stats
+from sitemapcrawl import settings as project
 from sitemapcrawl.arguments import Arguments
 from sitemapcrawl.exceptions import ArgumentError, RunConflict, StoreUnreachable
 from sitemapcrawl.frontier import Frontier
@@ -51,7 +54,9 @@ class Command(CrawlCommand):
         try:
             spidercls = get_spider_loader(self.settings).load(args[0])
         except KeyError:
-            return  # Scrapy says so
+            near = difflib.get_close_matches(args[0], get_spider_loader(self.settings).list(), 1)
+            hint = f": did you mean {near[0]}?" if near else ""
+            _refuse(ArgumentError(f"There is no spider named {args[0]}{hint}"), _WRONG_USAGE)
         try:
             if issubclass(spidercls, SitemapSpider):
                 _check(spidercls, self.settings, opts.spargs)
@@ -97,6 +102,12 @@ def _check(spidercls: type[SitemapSpider], settings: BaseSettings, raw: dict[str
 
 def _check_settings(settings: BaseSettings) -> None:
     """Refuse settings whose values can't be used; names what to write instead."""
+    for name in (str(name) for name in settings if str(name).startswith("SITEMAPCRAWL_")):
+        if not hasattr(project, name):
+            near = difflib.get_close_matches(name, vars(project), 1)
+            raise ArgumentError(f"Unknown setting {name}" + (f": did you mean {near[0]}?" if near else "."))
+        if isinstance(getattr(project, name), int | float):
+            _check_number(name, settings[name])
     policy = settings["SITEMAPCRAWL_CROSS_SUBMIT"]
     if policy not in set(CrossSubmit):
         raise ArgumentError(f"SITEMAPCRAWL_CROSS_SUBMIT={policy} is not possible: write {', '.join(CrossSubmit)}.")
@@ -108,6 +119,15 @@ def _check_settings(settings: BaseSettings) -> None:
             load_object(path)
         except (ImportError, NameError, ValueError) as error:
             raise ArgumentError(f"SITEMAPCRAWL_FILTERS names {path}, which can't be loaded: {error}.") from None
+
+
+def _check_number(name: str, value: object) -> None:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise ArgumentError(f"{name}={value} is no number of 0 or more.")
 
 
 async def _check_store(settings: BaseSettings, parsed: Arguments) -> None:

@@ -28,11 +28,13 @@ class Summary:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._started = time.monotonic()
+        self._text = ""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         extension = cls(crawler)
         crawler.signals.connect(extension.spider_closed, signals.spider_closed)
+        crawler.signals.connect(extension.engine_stopped, signals.engine_stopped)
         return extension
 
     def spider_closed(self, reason: str) -> None:
@@ -42,7 +44,10 @@ class Summary:
         get = self._crawler.stats.get_value
         seeds = (get(stats.SEEDS_VALID, 0), get(stats.SEEDS_INVALID, 0))
         seconds = time.monotonic() - self._started
-        sys.stderr.write("\n".join(lines(figures, seeds, seconds, reason, time.time())) + "\n")
+        self._text = "\n".join(lines(figures, seeds, seconds, reason, time.time())) + "\n"
+
+    def engine_stopped(self) -> None:
+        sys.stderr.write(self._text)  # after the stats: the summary is the last word
 
 
 def lines(run: Figures, seeds: tuple[int, int], seconds: float, reason: str, now: float) -> Iterator[str]:

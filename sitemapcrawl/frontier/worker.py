@@ -36,6 +36,7 @@ class Standing:
     work_at: float = 0.0  #: when a request may be claimable
     leased: bool = True  #: somebody works there
     events: int = -1
+    wakes: int = 0  #: wake-ups heard
 
 
 class Worker:
@@ -148,12 +149,16 @@ class Worker:
                     await channel.subscribe(self.frontier.keys.wake)
                     async for message in channel.listen():
                         if message["type"] == "message":
-                            self._standings[int(message["data"])].ask_at = 0.0
-                            self._changed.set()
+                            self._wake(self._standings[int(message["data"])])
             except (errors.ConnectionError, errors.TimeoutError, OSError):
                 await asyncio.sleep(_IDLE_SECONDS)
                 for standing in self._standings:
-                    standing.ask_at = 0.0
+                    self._wake(standing)
+
+    def _wake(self, standing: Standing) -> None:
+        standing.wakes += 1
+        standing.ask_at = 0.0
+        self._changed.set()
 
     def _report(self, task: asyncio.Task[None]) -> None:
         if not task.cancelled() and (error := task.exception()):
@@ -176,21 +181,27 @@ class Worker:
                 return
             if standing.ask_at > time.monotonic():
                 continue
-            claimed = await self.frontier.claim(partition, self.name, room)
-            self._note(standing, claimed, more=len(claimed.claims) >= room)
+            claimed = await self._ask(partition, room)
             for claim in claimed.claims:
                 self.held[claim.request] = claim
                 self._deliver(claim)
             for host, sitemap in claimed.low:
                 await self.frontier.top_up(host, sitemap)
 
-    def _note(self, standing: Standing, claimed: Claimed, *, more: bool) -> None:
+    async def _ask(self, partition: int, most: int) -> Claimed:
+        """Claim in a partition, and note how it stands."""
+        standing = self._standings[partition]
+        wakes = standing.wakes
+        claimed = await self.frontier.claim(partition, self.name, most)
         now = time.monotonic()
         standing.events = claimed.events
         standing.leased = claimed.lease_seconds is not None
         standing.work_at = _NEVER if claimed.work_seconds is None else now + claimed.work_seconds
         lease_at = _NEVER if claimed.lease_seconds is None else now + claimed.lease_seconds
-        standing.ask_at = now if more else min(standing.work_at, lease_at)
+        standing.ask_at = min(standing.work_at, lease_at)
+        if standing.wakes != wakes or (most and len(claimed.claims) >= most):
+            standing.ask_at = now  # there is more, or what woke us came after the answer was made
+        return claimed
 
     async def _is_over(self) -> bool:
         """Tell whether the run has ended, and end it. Two looks at all partitions: an offer between them shows."""
@@ -224,8 +235,8 @@ class Worker:
     async def _looks_done_twice(self) -> bool:
         before = [standing.events for standing in self._standings]
         for _ in range(2):
-            for partition, standing in enumerate(self._standings):
-                self._note(standing, await self.frontier.claim(partition, self.name, 0), more=False)
+            for partition in range(len(self._standings)):
+                await self._ask(partition, 0)
             events = [standing.events for standing in self._standings]
             if not self._looks_done() or events != before:
                 return False

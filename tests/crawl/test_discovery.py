@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -29,6 +30,8 @@ def project(project):
     hold = Hold(project.store_dir)
     yield project
     hold.release()
+    while hold.socket.exists():  # the server leaves before its folder does
+        time.sleep(0.01)
 
 
 def listed(crawl):

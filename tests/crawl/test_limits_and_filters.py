@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -23,6 +24,8 @@ def project(project):
     hold = Hold(project.store_dir)
     yield project
     hold.release()
+    while hold.socket.exists():  # the server leaves before its folder does
+        time.sleep(0.01)
 
 
 def listed(crawl):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 from xml.etree import ElementTree
 
 import pytest
@@ -20,6 +21,8 @@ def hold(store_dir):
     hold = Hold(store_dir)
     yield hold
     hold.release()
+    while hold.socket.exists():  # the server leaves before its folder does
+        time.sleep(0.01)
 
 
 @pytest.fixture

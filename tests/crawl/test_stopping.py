@@ -19,6 +19,8 @@ def project(project):
     hold = Hold(project.store_dir)
     yield project
     hold.release()
+    while hold.socket.exists():  # the server leaves before its folder does
+        time.sleep(0.01)
 
 
 @pytest.fixture

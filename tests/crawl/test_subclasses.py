@@ -1,6 +1,7 @@
 """People's own spiders, items, pipelines and middlewares: Scrapy's documented ways work with only the import changed."""
 
 import json
+import time
 
 import pytest
 
@@ -16,6 +17,8 @@ def project(project, tmp_path):
     hold = Hold(project.store_dir)
     yield project
     hold.release()
+    while hold.socket.exists():  # the server leaves before its folder does
+        time.sleep(0.01)
 
 
 @pytest.fixture
