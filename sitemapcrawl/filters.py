@@ -82,7 +82,11 @@ def _one_expression(globs: Sequence[str]) -> str:
 
 def expression_of(glob: str) -> str:
     """Return a glob as a regular expression: ``*`` stands for anything; letters that URLs encode are encoded."""
-    return ".*".join(re.escape(quote(part, safe=string.punctuation)) for part in glob.split("*"))
+    first, *parts = (re.escape(quote(part, safe=string.punctuation)) for part in glob.split("*"))
+    if not parts:
+        return first
+    # Between two stars the first place that fits is as good as any: atomic groups spare all other attempts.
+    return first + "".join(f"(?>.*?{part})" for part in parts[:-1]) + f".*{parts[-1]}"
 
 
 class _IncludeExclude(Filter):
