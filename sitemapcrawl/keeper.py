@@ -118,8 +118,20 @@ def keep(folder: Path) -> None:
         fcntl.flock(users, fcntl.LOCK_EX)
         _send(path, b"SHUTDOWN\r\n")
         if server:
-            server.wait(_STOP_SECONDS)
+            _end(server)
         path.unlink(missing_ok=True)
+
+
+def _end(server: subprocess.Popen[bytes]) -> None:
+    """See the server out; one whose folder was deleted did not hear SHUTDOWN on its socket."""
+    for end in (server.terminate, server.kill):
+        try:
+            server.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            end()
+        else:
+            return
+    server.wait()
 
 
 def _command(folder: Path, path: Path) -> list[str]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ def store_dir():
     """A short folder of its own: a socket's path is limited to some 100 bytes."""
     folder = Path(tempfile.mkdtemp(prefix="sc-"))
     yield folder
+    deadline = time.monotonic() + 5
+    while (folder / "valkey.sock").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)  # the keeper is stopping the server
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -9,7 +9,7 @@ The partition's keys, written ``{CRAWL:P}:name`` (``REQUEST`` is ``HOST KIND URL
     host:HOST         HASH  base, seeded, score, next_at, block_until, inflight,      claim, finish, commit
                             robots_* (what robots.txt said), seen_count, seen_buckets, priorities, floor
     turn              ZSET  host -> ms when it may be claimed next     offer, claim, finish; gone when idle
-    control:HOST      ZSET  REQUEST -> rank, robots.txt first          offer, finish; taken by claim
+    control:HOST      ZSET  REQUEST -> -rank, robots.txt first         offer, finish; taken by claim
     due               ZSET  REQUEST -> ms of its next attempt          finish; taken by claim
     leases            ZSET  REQUEST -> ms when its lease runs out      claim, renew; finish, give_back
     lease             HASH  REQUEST -> "TOKEN WORKER"                  claim; finish, give_back

@@ -10,6 +10,9 @@ from typing import Self
 
 from scrapy.settings import BaseSettings
 
+#: A robots.txt must outlive the delays of some requests, or a host would be asked for nothing else.
+_SHORTEST_ROBOTS_TTL_SECONDS = 600.0
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -36,7 +39,7 @@ class Policy:
             host_delay_seconds=settings.getfloat("SITEMAPCRAWL_HOST_DELAY_SECONDS"),
             host_concurrency=settings.getint("SITEMAPCRAWL_HOST_CONCURRENCY"),
             crawl_delay_cap_seconds=settings.getfloat("SITEMAPCRAWL_CRAWL_DELAY_CAP_SECONDS"),
-            robots_ttl_seconds=settings.getfloat("SITEMAPCRAWL_ROBOTS_TTL_SECONDS")
+            robots_ttl_seconds=max(_SHORTEST_ROBOTS_TTL_SECONDS, settings.getfloat("SITEMAPCRAWL_ROBOTS_TTL_SECONDS"))
             if settings.getbool("ROBOTSTXT_OBEY")
             else 0.0,
             discovery_ttl_seconds=settings.getfloat("SITEMAPCRAWL_DISCOVERY_TTL_SECONDS"),

@@ -42,10 +42,10 @@ end
 
 -- The request a host may be asked for now; nil: none, and the host leaves the turn until finish or offer brings it back.
 local function next_request(host, h)
-  local request = call('ZREVRANGE', key('control', host), 0, 0)[1]
+  local request = call('ZRANGE', key('control', host), 0, 0)[1]
   while request and run_of(request) ~= run do  -- left over from a run that was given up
     call('ZREM', key('control', host), request)
-    request = call('ZREVRANGE', key('control', host), 0, 0)[1]
+    request = call('ZRANGE', key('control', host), 0, 0)[1]
   end
   if not request or robots_ttl == 0 or kind_of(request) == 'robots' then return request end
   if number(h[5]) < now - robots_ttl then

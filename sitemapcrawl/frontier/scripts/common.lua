@@ -28,9 +28,9 @@ local function take_turn(host)
 end
 
 local function enqueue(request)
-  local rank = 2  -- robots.txt comes before all sitemaps, whose ranks are 0..1
+  local rank = 2  -- robots.txt comes before all sitemaps, whose ranks are 0..1; of one rank, by URL
   if kind_of(request) == 'sitemap' then rank = number(call('HGET', record_of(request), 'rank')) end
-  call('ZADD', key('control', host_of(request)), rank, request)
+  call('ZADD', key('control', host_of(request)), -rank, request)
 end
 
 -- Ends the lease; false if the token is not the lease's (it ran out and somebody else has it).
