@@ -131,7 +131,7 @@ def _check_expression(name: str, expression: str) -> None:
         raise ArgumentError(f"{name}=re: is empty and fits every URL: write re: and a regular expression.")
     try:
         re.compile(expression)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:  # the last two: of huge expressions
         raise ArgumentError(f"{name}=re:{expression} is no regular expression: {error}.") from None
 
 

@@ -119,7 +119,7 @@ class Blacklist:
         for number, line in enumerate(lines, start=1):
             try:
                 rule = Rule.parse(line)
-            except (ValueError, re.error) as error:
+            except (ValueError, re.error, OverflowError, RecursionError) as error:  # the last two: of huge expressions
                 bad.append(f"{name}:{number}: Invalid: {line.strip(_AROUND)[:_SHOWN]} ({error})")
             else:
                 rules += [rule] if rule else []
@@ -172,4 +172,4 @@ def _expression(pattern: str) -> str:
         return f"https?://[^/]*{expression_of(path)}\\Z"
     subdomains, host = (r"(?:[^/]*\.)?", host[2:]) if host.startswith("*.") else ("", host)
     scheme = "https?" if scheme == "*" else re.escape(scheme)
-    return f"{scheme}://{subdomains}{expression_of(host)}{expression_of(path)}\\Z"
+    return f"{scheme}://{subdomains}{expression_of(host + path)}\\Z"

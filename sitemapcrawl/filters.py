@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import re
-import string
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import MAXYEAR, UTC, datetime
@@ -23,6 +22,9 @@ from sitemapcrawl.entries import Entry, Lastmod, Link, Precision
 from sitemapcrawl.exceptions import ArgumentError
 
 _SAMPLES_A_REASON = 3
+#: What URLs hold encoded in some of their parts and as it is in others.
+_EITHER = "\"'<>^`{}"
+_LETTER = re.compile(r"%[0-9A-F]{2}|.", re.IGNORECASE | re.DOTALL)
 _WHOLE_URL = re.compile(r"(?:https?|\*)://", re.IGNORECASE)
 _Thing = TypeVar("_Thing", Entry, Link)
 
@@ -82,11 +84,19 @@ def _one_expression(globs: Sequence[str]) -> str:
 
 def expression_of(glob: str) -> str:
     """Return a glob as a regular expression: ``*`` stands for anything; letters that URLs encode are encoded."""
-    first, *parts = (re.escape(quote(part, safe=string.punctuation)) for part in glob.split("*"))
+    first, *parts = ("".join(map(_expression_of_letter, _LETTER.findall(part))) for part in glob.split("*"))
     if not parts:
         return first
     # Between two stars the first place that fits is as good as any: atomic groups spare all other attempts.
     return first + "".join(f"(?>.*?{part})" for part in parts[:-1]) + f".*{parts[-1]}"
+
+
+def _expression_of_letter(letter: str) -> str:
+    if letter in _EITHER:
+        return f"(?i:{re.escape(letter)}|{quote(letter, safe='')})"
+    if len(letter) == 1 and "!" <= letter <= "~":
+        return re.escape(letter)
+    return f"(?i:{letter if len(letter) > 1 else quote(letter, safe='', errors='replace')})"
 
 
 class _IncludeExclude(Filter):

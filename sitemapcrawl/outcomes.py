@@ -78,6 +78,7 @@ _BY_ERROR = {
     "ignored": (Outcome.BLOCKED, "ignored by a middleware"),
     "callback-error": (Outcome.RETRY, "error in the spider"),
     "pipeline-error": (Outcome.RETRY, "error in a pipeline"),
+    "stopped": (Outcome.DEAD, "stopped by an extension"),
     "item-dropped": (Outcome.DEAD, "dropped by a pipeline"),
 }
 
@@ -97,8 +98,7 @@ _BY_CLASS = {
     "DownloadConnectionRefusedError": "connection-refused",
     "ConnectError": "connection-failed",
     "DownloadFailedError": "connection-failed",
-    "ConnectionLost": "connection-lost",
-    "ConnectionDone": "connection-lost",
+    "ConnectionClosed": "connection-lost",
     "ConnectionAborted": "connection-lost",
     "ConnectionResetError": "connection-lost",
     "ConnectionAbortedError": "connection-lost",
@@ -111,16 +111,26 @@ _BY_CLASS = {
     "ResponseFailed": "connection-lost",
     "ResponseDataLossError": "connection-lost",
     "PotentialDataLoss": "connection-lost",
+    "RequestNotSent": "connection-lost",
+    "RequestTransmissionFailed": "connection-lost",
     "ParseError": "bad-response",
     "BadStatusLine": "bad-response",
     "SSLError": "tls",
     "OpenSSL.SSL.Error": "tls",
     "ClientSSLError": "tls",
     "VerificationError": "tls",
+    "VerifyError": "tls",
+    "CertificateError": "tls",
     "CancelledError": "cancelled",
+    "ConnectingCancelledError": "cancelled",
     "DownloadCancelledError": "cancelled",
     "UnsupportedURLSchemeError": "unsupported-url",
     "NotSupported": "unsupported-url",
+    "SchemeNotSupported": "unsupported-url",
+    "InfiniteRedirection": "too-many-redirects",
+    "TooManyRedirects": "too-many-redirects",
+    "StopDownload": "stopped",
+    "DropItem": "item-dropped",
     "IgnoreRequest": "ignored",
     "OSError": "connection-failed",
 }
@@ -129,6 +139,7 @@ _BY_CLASS = {
 _BY_MESSAGE = (
     ("IgnoreRequest", "max redirections", "too-many-redirects"),
     ("DownloadCancelledError", "download max size", "too-big"),
+    ("UnicodeError", "", "unsupported-url"),  # a host name that DNS can't hold
 )
 #: Exceptions that say less than what they wrap: Scrapy's one word for many failures, and Twisted's lists of reasons.
 _WRAPPERS = ("DownloadFailedError", "ResponseFailed", "ResponseNeverReceived", "RequestTransmissionFailed")

@@ -40,7 +40,7 @@ def repair(text: str, base: str = "") -> str | None:
     """
     if _is_plain(text) or _has_plain_query(text):
         return text
-    text = text.strip(_AROUND)
+    text = text.encode("utf-8", "replace").decode().strip(_AROUND)  # Ada takes no lone surrogates
     if not text:
         return None
     try:

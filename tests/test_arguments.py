@@ -107,6 +107,11 @@ def test_a_bad_regular_expression_is_named_with_its_argument(text, expected):
     assert expected == refusal(include=text)
 
 
+@pytest.mark.parametrize("text", ["re:a{99999999999999999999}", "re:" + "(" * 5_000 + ")" * 5_000])
+def test_a_regular_expression_beyond_all_bounds_is_refused_too(text):
+    assert f"include={text} is no regular expression: " in refusal(include=text)
+
+
 # Dates
 
 

@@ -73,6 +73,7 @@ def test_a_line_is_a_rule_for_a_host_for_urls_or_for_sitemaps(line, expected):
         ("re:", "re: is empty and fits every URL"),
         ("sitemap re:", "re: is empty and fits every URL"),
         ("re:(", "missing ), unterminated subpattern at position 0"),
+        ("re:a{99999999999999999999}", "the repetition number is too large"),
     ],
 )
 def test_a_bad_line_is_reported_with_its_number_and_stops_nothing(line, reason):
@@ -131,6 +132,9 @@ def test_the_narrowest_host_rule_gives_the_reason():
         ("*://*/calendar/*", ("http://e.com/calendar/1", "https://x.org/a/calendar/"), ("https://e.com/calendar",)),
         ("/calendar/*", ("http://e.com/calendar/1", "https://x.org:8000/calendar/"), ("https://e.com/a/calendar/1",)),
         ("https://e.com/größe/*", ("https://e.com/gr%C3%B6%C3%9Fe/1",), ("https://e.com/gr/1",)),
+        ("https://e.com/gr%c3%b6ße/*", ("https://e.com/gr%C3%B6%C3%9Fe/1",), ("https://e.com/gr/1",)),
+        ("*.e.com/*a*b", ("https://e.com/ab", "http://w.e.com/a-b"), ("https://e.com/b/a",)),
+        ("shop*.e.com/*a", ("https://shop1.e.com/a", "https://shop.e.com/b/a"), ("https://e.com/shop.e.com/a",)),
         ("https://exämple.de/*", ("https://xn--exmple-cua.de/a",), ("https://e.com/",)),
         ("https://e.com/a.b?c=(1)*", ("https://e.com/a.b?c=(1)2",), ("https://e.com/axb?c=(1)",)),
         ("re:[?&]s=", ("https://e.com/?s=1", "https://x.org/a?b=1&s="), ("https://e.com/s=",)),

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sitemapcrawl import urls
 from sitemapcrawl.arguments import Arguments
 from sitemapcrawl.entries import Entry, Lastmod, Link, Precision
 from sitemapcrawl.exceptions import ArgumentError
@@ -58,7 +60,13 @@ def lastmod(text):
         ("/", ("/",), ("/a", "/?a")),
         ("*", ("/", "/a?b"), ()),
         ("/größe/*", ("/gr%C3%B6%C3%9Fe/1",), ("/gr/1",)),
+        ("/gr%c3%b6ße", ("/gr%C3%B6%C3%9Fe", "/gr%c3%b6%c3%9fe"), ("/GR%C3%B6%C3%9Fe",)),
         ("/50%25", ("/50%25",), ("/50%",)),
+        ("/a b?{c}='d'", ("/a%20b?{c}=%27d%27",), ("/ab?{c}=%27d%27",)),
+        ("/{a}", ("/%7Ba%7D", "/%7ba%7d"), ("/a",)),
+        ("/a**b*c", ("/abc", "/a-b-c", "/a/b/b/c/c"), ("/acb", "/abcd")),
+        ("*ab*ab", ("/abab", "/a/ab-ab"), ("/ab", "/aab")),
+        ("/*é", ("/%C3%A9", "/a%C3%A9"), ("/%C3%A9a",)),
         ("https://e.com/a/*", ("/a/b",), ("/b", "/?https://e.com/a/")),
         ("https://other.org/*", (), ("/", "/https://other.org/")),
         ("*://*/a/*", ("/a/b", "/c/a/"), ("/a",)),
@@ -72,6 +80,20 @@ def test_a_glob_fits_the_whole_path_and_an_expression_is_found_in_the_whole_url(
 
     assert dict.fromkeys(fit, True) == {path: patterns.fits(HOST + path) for path in fit}
     assert dict.fromkeys(others, False) == {path: patterns.fits(HOST + path) for path in others}
+
+
+@given(st.lists(st.text(max_size=8) | st.sampled_from(["*", "://", "/", "%", "%c3", "\ud800", "?"]), max_size=6))
+def test_no_glob_raises_and_each_fits_the_url_it_is_written_from(parts):
+    glob = "".join(parts).replace("re:", "")
+    Patterns([glob]).fits(HOST + "/a")
+
+    url = urls.repair(HOST + "/" + glob.replace("\ud800", ""))
+    assert Patterns([url.removeprefix(HOST)]).fits(url)
+
+
+@given(st.text("ab*", max_size=7), st.text("ab", max_size=8))
+def test_stars_mean_what_a_shell_means_by_them(glob, path):
+    assert fnmatchcase(path, glob) == Patterns(["/" + glob]).fits(f"{HOST}/{path}")
 
 
 @given(st.from_regex(r"/[!-)+-~]{0,12}", fullmatch=True))

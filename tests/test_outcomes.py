@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from OpenSSL import SSL
 from scrapy import exceptions as scrapy_errors
+from service_identity.exceptions import CertificateError, VerificationError
 from twisted.internet import defer, error
 from twisted.python.failure import Failure
-from twisted.web.client import ResponseFailed, ResponseNeverReceived
+from twisted.web.client import RequestNotSent, RequestTransmissionFailed, ResponseFailed, ResponseNeverReceived
+from twisted.web.error import InfiniteRedirection, SchemeNotSupported
 
 from sitemapcrawl import outcomes
 from sitemapcrawl.outcomes import LONGEST_DELAY_SECONDS, Decision, Outcome
@@ -65,7 +67,8 @@ def test_too_many_requests_and_unavailable_block_the_whole_host(status, expected
     [
         *((name, Outcome.RETRY) for name in ("timeout", "dns", "connection-refused", "connection-lost", "tls")),
         *((name, Outcome.RETRY) for name in ("connection-failed", "bad-response", "cancelled", "callback-error")),
-        *((name, Outcome.DEAD) for name in ("too-big", "too-many-redirects", "unsupported-url", "item-dropped")),
+        *((name, Outcome.DEAD) for name in ("too-big", "too-many-redirects", "unsupported-url")),
+        *((name, Outcome.DEAD) for name in ("item-dropped", "stopped")),
         *((name, Outcome.BLOCKED) for name in ("robots", "blacklisted", "private-address", "ignored")),
     ],
 )
@@ -178,6 +181,8 @@ class MyTimeout(scrapy_errors.DownloadTimeoutError):
         (scrapy_errors.DownloadCancelledError(), "cancelled"),
         (ignored("max redirections reached"), "too-many-redirects"),
         (ignored("because"), "ignored"),
+        (scrapy_errors.StopDownload(), "stopped"),
+        (scrapy_errors.DropItem("because"), "item-dropped"),
         (error.TimeoutError(), "timeout"),
         (error.TCPTimedOutError(), "timeout"),
         (error.DNSLookupError(), "dns"),
@@ -186,10 +191,23 @@ class MyTimeout(scrapy_errors.DownloadTimeoutError):
         (error.NoRouteError(), "connection-failed"),
         (error.ConnectionLost(), "connection-lost"),
         (error.ConnectionDone(), "connection-lost"),
+        (error.ConnectionAborted(), "connection-lost"),
+        (error.ConnectionClosed(), "connection-lost"),
+        (error.ConnectingCancelledError(None), "cancelled"),
         (error.SSLError(), "tls"),
+        (error.PeerVerifyError(), "tls"),
+        (error.CertificateError(), "tls"),
+        (CertificateError(), "tls"),
+        (VerificationError(errors=[]), "tls"),
+        (SchemeNotSupported(), "unsupported-url"),
+        (InfiniteRedirection(b"302"), "too-many-redirects"),
+        (RequestNotSent(), "connection-lost"),
+        (RequestTransmissionFailed([]), "connection-lost"),
         (ResponseFailed([]), "connection-lost"),
         (defer.CancelledError(), "cancelled"),
         (asyncio.CancelledError(), "cancelled"),
+        (UnicodeError("label too long"), "unsupported-url"),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"), "UnicodeDecodeError"),
         (TimeoutError(), "timeout"),
         (socket.gaierror(), "dns"),
         (ConnectionRefusedError(), "connection-refused"),
@@ -222,6 +240,20 @@ def test_an_exception_is_named_by_its_class_or_the_nearest_base_that_is_known(fo
 )
 def test_what_scrapy_and_twisted_wrapped_is_looked_into(found, expected):
     assert expected == outcomes.classify_exception(found)
+
+
+def test_every_exception_of_scrapy_has_a_name_or_ends_no_download():
+    ends_no_download = {"NotConfigured", "_InvalidOutput", "DontCloseSpider", "CloseSpider", "UsageError"}
+    ends_no_download |= {"ScrapyDeprecationWarning", "ContractFail"}
+    classes = {
+        name: found
+        for name, found in vars(scrapy_errors).items()
+        if isinstance(found, type) and found.__module__ == scrapy_errors.__name__
+    }
+
+    unnamed = {name for name, found in classes.items() if outcomes.classify_exception(found.__new__(found)) == name}
+
+    assert ends_no_download == unnamed
 
 
 def test_a_cause_of_what_is_no_wrapper_does_not_count():

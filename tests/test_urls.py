@@ -24,6 +24,7 @@ BASE = "https://www.example.com/dir/sitemap.xml"
         ("http://0x7f.1:8000/a", "http://127.0.0.1:8000/a"),
         ("https://e.com\\a", "https://e.com/a"),
         ("http://e.com/.well-known/./x", "http://e.com/.well-known/x"),
+        ("https://e.com/\ud800", "https://e.com/?"),
         ("", None),
         ("   ", None),
         ("mailto:a@b.c", None),
