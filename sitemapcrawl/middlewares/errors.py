@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Iterable
 from typing import Any, Self
 
-from itemadapter import ItemAdapter
+from itemadapter import ItemAdapter, is_item
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -49,11 +49,20 @@ class ErrorsMiddleware:
         finally:
             scheduler.worker.seeded()
 
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Note which claims have their item: what fails behind it can't take it back."""
+        async for item in result:
+            if response.request and is_item(item) and ItemAdapter(item).get("claim") is not None:
+                response.request.meta["answered"] = True
+            yield item
+
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
         claim = response.request.cb_kwargs.get("claim") if response.request else None
         if claim is None:
             return None
         logger.error("Reading %s failed", response.url, exc_info=exception)
+        if response.request and response.request.meta.get("answered"):
+            return []  # the claim's item is on its way: it decides
         return [Failure(claim, response.url, error="callback-error", detail=repr(exception)[:300])]
 
     async def item_error(self, item: Any, response: Response, failure: TwistedFailure) -> None:
